@@ -88,7 +88,8 @@ export async function runDemo({
     );
     const published = await drive(client, ui, (renderSeconds * 2 + 60) * 1000);
     const file = "The file stays until your system clears its temporary folder.";
-    if (isAttended) await ui.pause(`The links work until you press Enter. ${file}`);
+    if (isAttended && streams.input.isTTY === true)
+      await ui.pause(`The links work until you press Enter. ${file}`);
     else ui.step(`The links end with this demo. ${file}`);
     ui.step(
       "Now with your account: the README has the entry for your client (Claude Desktop, Cursor, VS Code).",

@@ -53,7 +53,6 @@ export class TerminalUi {
   /** Waits for Enter, or the end of the input, at a terminal. */
   async pause(message: string): Promise<void> {
     const { input } = this.#streams;
-    if (input.isTTY !== true) return;
     this.print(`\n${message}`);
     await Promise.race([once(input, "data"), once(input, "end")]);
     input.pause();

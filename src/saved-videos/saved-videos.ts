@@ -195,10 +195,10 @@ export class SavedVideos {
   async #writeFile(jobId: string, video: PendingVideo): Promise<void> {
     const { folder, topicOf } = this.#options;
     const { signal } = video.stop;
-    const [id, topic] = [idOf(jobId), await topicOf(jobId)];
+    const id = idOf(jobId);
     await this.#readFolder();
     if (this.#everSaved.has(id)) return;
-    const name = this.#nameOf(id, topic ?? "");
+    const name = this.#nameOf(id, (await topicOf(jobId)) ?? "");
     video.state = { state: "saving", path: folder.pathOf(name) };
     video.setNamed();
     await this.#inLane(() => this.#download(jobId, name, signal));

@@ -52,9 +52,11 @@ test("the demo's topic has as many words and lines as its own prompt asks for", 
   expect(words).toBeLessThanOrEqual(max ?? 0);
 });
 
-test("in a terminal the links work until the user presses Enter", async () => {
-  const input = Object.assign(new PassThrough(), { isTTY: true });
+/** The demo as it is run where the output is a terminal, with what it has shown so far. */
+function runInTerminal(input: PassThrough & { readonly isTTY?: boolean }) {
   const output = new PassThrough({ encoding: "utf8" });
+  const chunks: string[] = [];
+  output.on("data", (text: string) => chunks.push(text));
   const ended = runDemo({
     server: { command: SERVER_NODE, args: [BUILT_FILE] },
     renderSeconds: 0,
@@ -63,14 +65,25 @@ test("in a terminal the links work until the user presses Enter", async () => {
     input,
     output,
   });
-  let shown = "";
-  output.on("data", (text: string) => (shown += text));
-  await expect.poll(() => shown, { timeout: 30_000 }).toContain("press Enter");
-  const link = /http:\S+\/media\/final\/\S+\.mp4/.exec(shown)?.[0] ?? "";
+  return { ended, shown: () => chunks.join("") };
+}
+
+test("in a terminal the links work until the user presses Enter", async () => {
+  const input = Object.assign(new PassThrough(), { isTTY: true });
+  const { ended, shown } = runInTerminal(input);
+  await expect.poll(shown, { timeout: 30_000 }).toContain("press Enter");
+  const link = /http:\S+\/media\/final\/\S+\.mp4/.exec(shown())?.[0] ?? "";
 
   expect((await fetch(link)).status).toBe(200);
   input.write("\n");
 
   expect(await ended).toBe(0);
   await expect(fetch(link)).rejects.toThrow("fetch failed");
+});
+
+test("where nobody can press Enter, the demo says that its links end and its file stays", async () => {
+  const { ended, shown } = runInTerminal(new PassThrough());
+
+  expect(await ended).toBe(0);
+  expect(shown()).toContain("The links end with this demo. The file stays until your system clears");
 });

@@ -263,83 +263,54 @@ test("what a journal holds can neither steer the terminal nor add lines, and the
   ]);
 });
 
-interface Without {
-  readonly what: string;
-  /** Prepares the journal's folder. */
-  readonly prepare?: (folder: string) => void;
-  readonly stateDir?: string;
-  /** Exactly what is printed, with FOLDER for the folder. */
-  readonly says: readonly [summary: string, nextStep?: string];
-  readonly isUnreadable: boolean;
-}
+const NEWER = [
+  "The journal can't be understood (a line has another form: FOLDER/journal-2026-11-21.jsonl), so what was ordered and posted is not known.",
+  "Update this server, as a newer version has written it.",
+];
+const write = (text: string) => (path: string) => writeFileSync(path, text);
 
-const WITHOUT: readonly Without[] = [
-  {
-    what: "an empty journal",
-    says: [
+/** What the journal's file or FACELESS_STATE_DIR is, and exactly what is printed, with FOLDER for the folder. */
+const WITHOUT: [string, string | ((path: string) => void), string[]][] = [
+  [
+    "an empty journal",
+    () => {},
+    [
       "The journal holds no orders and no posts (FOLDER).",
       "The sandbox keeps no journal, and a client whose entry sets FACELESS_STATE_DIR has its own.",
     ],
-    isUnreadable: false,
-  },
-  {
-    what: "no journal",
-    stateDir: "off",
-    says: ["FACELESS_STATE_DIR=off keeps no journal, so there is no history."],
-    isUnreadable: false,
-  },
-  {
-    what: "a journal that can't be read",
-    prepare: (folder) => mkdirSync(join(folder, "journal-2026-11-21.jsonl")),
-    says: [
+  ],
+  ["no journal", "off", ["FACELESS_STATE_DIR=off keeps no journal, so there is no history."]],
+  [
+    "a journal that can't be read",
+    mkdirSync,
+    [
       "The journal can't be read (there is a link, a pipe, a folder or another user's file: journal-2026-11-21.jsonl: FOLDER), so what was ordered and posted is not known.",
       "Make it a regular file of the user who runs this server.",
     ],
-    isUnreadable: true,
-  },
-  {
-    what: "a newer version's journal",
-    prepare: (folder) => writeFileSync(join(folder, "journal-2026-11-21.jsonl"), '{"version":9}'),
-    says: [
-      "The journal can't be understood (a line has another form: FOLDER/journal-2026-11-21.jsonl), so what was ordered and posted is not known.",
-      "Update this server, as a newer version has written it.",
-    ],
-    isUnreadable: true,
-  },
-  {
-    what: "a time that no calendar has",
-    prepare: (folder) =>
-      writeFileSync(
-        join(folder, "journal-2026-11-21.jsonl"),
-        JSON.stringify({ ...order({ id: "a" }), atMs: 1e300 }),
-      ),
-    says: [
-      "The journal can't be understood (a line has another form: FOLDER/journal-2026-11-21.jsonl), so what was ordered and posted is not known.",
-      "Update this server, as a newer version has written it.",
-    ],
-    isUnreadable: true,
-  },
-  {
-    what: "a folder that is not used",
-    stateDir: "state",
-    says: [
+  ],
+  ["a newer version's journal", write('{"version":9}'), NEWER],
+  ["a time that no calendar has", write(JSON.stringify({ ...order({ id: "a" }), atMs: 1e300 })), NEWER],
+  [
+    "a folder that is not used",
+    "state",
+    [
       "FACELESS_STATE_DIR is a relative path, which depends on where your client starts this server.",
       "Set it to an absolute path, or to one that begins with ~.",
     ],
-    isUnreadable: true,
-  },
+  ],
 ];
 
-test.each(WITHOUT)("with $what, history says so", async ({ prepare, stateDir, says, isUnreadable }) => {
+test.each(WITHOUT)("with %s, history says so", async (_, journal, says) => {
   const folder = temporaryFolder();
-  prepare?.(folder);
+  if (typeof journal === "function") journal(join(folder, "journal-2026-11-21.jsonl"));
   const before = readdirSync(folder);
-  const env = stateDir === undefined ? {} : { FACELESS_STATE_DIR: stateDir };
+  const env = typeof journal === "string" ? { FACELESS_STATE_DIR: journal } : {};
 
   const { code, text } = await history(folder, [], env);
   const { code: jsonCode, text: json } = await history(folder, ["--json"], env);
 
-  const [summary, nextStep] = says;
+  const [summary = "", nextStep] = says;
+  const isUnreadable = !/holds no|keeps no/.test(summary);
   const lines = text.trimEnd().split("\n");
   expect({ codes: [code, jsonCode], text: lines.join(" ").replace(folder, "FOLDER") }).toEqual({
     codes: isUnreadable ? [1, 1] : [0, 0],

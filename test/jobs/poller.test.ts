@@ -19,14 +19,6 @@ test("a watched job is polled by its age until it has ended, which is emitted on
   expect(world.clock.pending()).toBe(0);
 });
 
-test("a watched job has one poller, however many subscribers it has", async () => {
-  const world = runningWorld("a");
-  for (let each = 0; each < 20; each++) world.poller.watch("a");
-  await world.until(80);
-
-  expect(world.requests()).toEqual(["12 a", "42 a", "72 a"]);
-});
-
 test("a watched job emits each change of its state and nothing else", async () => {
   const world = runningWorld("a");
   world.poller.watch("a");

@@ -19,6 +19,8 @@ class SavingWorld extends PolledWorld {
   readonly record: Map<string, string>;
   /** What this computer has ordered, by the job. */
   readonly topics = new Map<string, string>();
+  /** Jobs whose topic was looked up in the journal. */
+  readonly topicsAsked: string[] = [];
   lookups = 0;
   /** What a download waits for. */
   download: () => Promise<void> = async () => {};
@@ -46,7 +48,10 @@ class SavingWorld extends PolledWorld {
         recorded: async () => [...this.record],
         record: async (id, name) => void this.record.set(id, name),
       },
-      topicOf: async (jobId) => this.topics.get(jobId),
+      topicOf: async (jobId) => {
+        this.topicsAsked.push(jobId);
+        return this.topics.get(jobId);
+      },
       store: this.store,
       download: (url) => this.#download(url),
       untilEnded: (jobId, signal) =>
@@ -94,20 +99,6 @@ const start = (world: SavingWorld, jobId = JOB_ID) => {
   world.jobs.set(jobId, job(jobId));
   world.store.addStarted(jobId, "The sea");
 };
-
-test("a video that this process started is saved, though nobody looks at it again", async () => {
-  const world = new SavingWorld();
-  start(world);
-  await world.clock.runFor(60_000);
-  expect(world.downloads).toEqual([]);
-
-  world.complete(JOB_ID, LINK);
-  await world.clock.runFor(60_000);
-
-  expect(world.downloads).toEqual([LINK]);
-  expect(world.saver.stateOf(JOB_ID)).toEqual({ state: "saved", path: PATH });
-  expect(world.clock.pending()).toBe(0);
-});
 
 test("a video that finished after its polling ended is saved by a user's call", async () => {
   const world = new SavingWorld();
@@ -169,7 +160,7 @@ test("a video counts as saved though the folder was being read when it came", as
   expect(world.saver.stateOf(JOB_ID)).toEqual({ state: "saved", path: PATH });
 });
 
-test("a file that the user has removed no longer counts as saved, and is not saved again", async () => {
+test("a saved video is neither saved nor looked up in the journal again, though its file is gone", async () => {
   const world = new SavingWorld();
   world.saveFinished();
   expect(await world.look()).toEqual({ state: "saved", path: PATH });
@@ -178,6 +169,7 @@ test("a file that the user has removed no longer counts as saved, and is not sav
 
   expect(await world.look()).toBeUndefined();
   expect(world.downloads).toHaveLength(1);
+  expect(world.topicsAsked).toHaveLength(1);
 });
 
 test("a look during the download says where the video will be", async () => {
@@ -191,18 +183,6 @@ test("a look during the download says where the video will be", async () => {
 
   expect(await world.look()).toEqual({ state: "saved", path: PATH });
   expect(world.downloads).toHaveLength(1);
-});
-
-test("a finished video is saved by a call that asks for it, and not by a list", async () => {
-  const world = new SavingWorld();
-  const done = { jobId: JOB_ID, status: "completed", finalVideoUrl: LINK };
-  world.store.updateFromPage([done, { ...done, jobId: OTHER_JOB_ID }], { isFirstPage: true });
-  await world.saver.refresh();
-  await world.clock.runFor(600_000);
-  expect(world.downloads).toEqual([]);
-
-  expect(await world.look()).toEqual({ state: "saved", path: PATH });
-  expect([...world.files]).toHaveLength(1);
 });
 
 test("nothing is saved of a render that failed, or that the service no longer knows", async () => {

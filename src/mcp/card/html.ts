@@ -31,7 +31,7 @@ const css = readFileSync(page("card.css"), "utf8")
 export const CARD_HTML = readFileSync(page("card.html"), "utf8")
   .replace(/>\s+</g, "><")
   .replaceAll(" />", ">")
-  .replaceAll("</p><p ", "<p ")
+  .replace(/<\/p>(?=<(p |\/div))/g, "")
   .replace(/="([\w-]+)"/g, "=$1")
   .replace("<style>", () => `<style>${css}`)
   .replace(

@@ -12,11 +12,15 @@ import {
   STATUS,
   VIDEOS,
 } from "../../fixtures/constants.ts";
+import { firstSpokenWords } from "../../../src/spoken-words.ts";
 import type { Scripts } from "../../fixtures/scripted-service.ts";
 import { BROWSER, type Chat, type ChatStart, TOPIC, useChats } from "./chat.ts";
 import { PATIENCE, plays, publications, publishOn, says } from "./user.ts";
 
 const { topic: WANTED } = TOPIC;
+
+/** Has fewer than 40 letters in 80 characters: the others are marks and spaces. */
+const HINDI = "समुद्र का पानी खारा क्यों होता है? ".repeat(4);
 
 const video = (jobId: string, status: string, topic?: string) => ({ jobId, status, topic });
 const rendering = (total: number) => ({
@@ -105,7 +109,12 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
   test.each([
     ["whatever the white space in it", ` ${WANTED.replace(" ", "\n")}\n`, WANTED],
     ["cut at 80 characters", "salt ".repeat(40), `${"salt ".repeat(40).slice(0, 79)}…`],
-    ["without what is seen in it", `${WANTED} [rain on rock]. Rivers. [a delta]`, `${WANTED}. Rivers.`],
+    [
+      "without what is seen in it",
+      `${WANTED} [rain [on black] rock]. Rivers. [a delta]`,
+      `${WANTED}. Rivers.`,
+    ],
+    ["cut in a script of many marks", HINDI, firstSpokenWords(HINDI)],
   ])(
     "a card without a result takes the newest video that renders its topic, %s",
     async (_, topic, listed) => {

@@ -22,7 +22,7 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
   }
 
   /** A chat whose finished videos are published as the test says, with a journal. */
-  async function openFinished(publish: Reply) {
+  async function openFinished(publish: Reply, start: Partial<ChatStart> = {}) {
     const platforms = ["tiktok", "youtube", "instagram"].map((platform) => ({ platform, account: "@me" }));
     const scripts = {
       [STATUS]: {
@@ -32,7 +32,10 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
       "GET /api/v1/platforms": { json: { platforms } },
       [PUBLISH]: publish,
     };
-    const { chat } = await openScripted(scripts, { env: { FACELESS_STATE_DIR: temporaryFolder() } });
+    const { chat } = await openScripted(scripts, {
+      ...start,
+      env: { FACELESS_STATE_DIR: temporaryFolder() },
+    });
     return chat;
   }
 
@@ -157,6 +160,19 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
     await set(chat, card, false);
 
     await card.getByRole("button", { name: "TikTok: posted" }).waitFor();
+  });
+
+  test("a card that can't publish shows what was published from the chat", async () => {
+    const posted = { platform: "tiktok", ok: true, url: "https://tiktok.example/1" };
+    const hostCapabilities = { serverResources: {}, openLinks: {} };
+    const chat = await openFinished({ json: { results: [posted] } }, { hostCapabilities });
+    await chat.generate(TOPIC);
+    await chat.publish(JOB_ID, "tiktok");
+
+    const card = await chat.generate({ topic: "The same job" });
+
+    await card.getByText("TikTok: posted").waitFor();
+    expect(await card.getByRole("button").allInnerTexts()).toEqual(["Open", "Open on TikTok"]);
   });
 
   test("with --no-publish the card offers no publishing, and no account is looked up", async () => {

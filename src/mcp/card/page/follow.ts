@@ -72,16 +72,16 @@ export async function read(card: Card): Promise<void> {
 
 /** The newest video of this topic. */
 async function find(card: Card): Promise<string | undefined> {
-  const wanted = lettersOf(card.request.topic);
+  const wanted = startOf(card.request.topic);
   if (!wanted) return undefined;
   const { videos = [] } = await callTool(card.host, "list_videos");
-  return videos.find(({ topic }) => lettersOf(topic) === wanted)?.jobId;
+  return videos.find(({ topic }) => startOf(topic) === wanted)?.jobId;
 }
 
-/** The first letters that are spoken: lists cut a topic at 80 characters, and may change its white space. */
-function lettersOf(topic?: unknown): string {
+/** What is spoken first: lists cut a topic at 80 characters, and change its white space. */
+function startOf(topic?: unknown): string {
   return spokenText(topic)
-    .replace(/[^\p{L}\p{N}]+/gu, "")
+    .replace(/[\s\p{C}…]+/gu, "")
     .slice(0, 40);
 }
 
@@ -89,5 +89,6 @@ function lettersOf(topic?: unknown): string {
 export function spokenText(topic: unknown = ""): string {
   // A model may write anything as its topic. As in spoken-words.ts, in fewer bytes.
   const text = String(topic);
-  return text.replace(/\[[^\]]*\]/g, " ").trim() || text;
+  const inBrackets = /\[[^[\]]*\]/g;
+  return text.replace(inBrackets, " ").replace(inBrackets, " ").trim() || text;
 }

@@ -29,7 +29,7 @@ export function connectHost(handlers: Readonly<Record<string, (params: Params) =
     if (source !== parent || !data) return;
     const { id, method, params } = data;
     if (method) {
-      handlers[method.slice(method.lastIndexOf("/") + 1)]?.(params ?? {});
+      handlers[method.replace(/.*\//, "")]?.(params ?? {});
       if (id !== undefined) post({ id, result: {} });
     } else {
       pending.get(id)?.(data);

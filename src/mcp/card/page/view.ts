@@ -5,9 +5,11 @@ import { DEFAULTS, RENDER_TIME } from "../../../service/options.ts";
 import { append, appendButton, body, cut, findElements, play, quote, setText } from "./dom.ts";
 import { choose, isPublishable, press } from "./publish.ts";
 import { spokenText } from "./follow.ts";
-import type { GenerationRequest, Job } from "./server.ts";
+import type { GenerationRequest, Job, Post } from "./server.ts";
 import type { Card } from "./state.ts";
 
+// The values that are cast below are of one kind where they are, or the host's word.
+/* eslint-disable typescript/no-unsafe-type-assertion */
 /* eslint-disable unicorn/prefer-add-event-listener -- one listener of each event, in fewer bytes */
 
 const PLATFORMS = "TikTok YouTube Instagram X Facebook LinkedIn Pinterest Snapchat Threads";
@@ -15,6 +17,10 @@ const PLATFORMS = "TikTok YouTube Instagram X Facebook LinkedIn Pinterest Snapch
 /** The platform's own spelling; the service's id in quotation marks where it isn't known. */
 function nameOf(platform: string): string {
   return PLATFORMS.split(" ").find((name) => name.toLowerCase() === platform) ?? quote(platform);
+}
+
+function describePost({ platform, unknown }: Post): string {
+  return `${nameOf(platform)}: ${unknown ? "may be posted: check the account" : "posted"}`;
 }
 
 /** Makes the function that shows the card as it is now. */
@@ -50,7 +56,7 @@ export function createView(card: Card): () => void {
     clips.hidden = !!finalVideoUrl;
     if (!job) clips.textContent = "";
     for (const [index, url] of videoUrls.entries()) {
-      const clip = clips.querySelectorAll("li")[index] ?? append(clips, "li");
+      const clip = (clips.children[index] as HTMLElement | undefined) ?? append(clips, "li");
       play(clip, `Clip ${index + 1}`, url, () => offerToOpen(url, clip));
     }
   }
@@ -61,28 +67,31 @@ export function createView(card: Card): () => void {
     elements.publish.hidden = !isPublishable(card);
     for (const [index, { platform, account }] of accounts.entries()) {
       const toggle =
-        platforms.querySelectorAll("button")[index] ??
+        (platforms.children[index] as HTMLButtonElement | undefined) ??
         appendButton(platforms, "", () => choose(card, platform));
       const post = [...published, ...outcomes].find(
         (each) => each.platform === platform && each.ok !== false,
       );
       const name = nameOf(platform);
-      const state = post?.unknown ? "may be posted: check the account" : "posted";
       const label = typeof account === "string" ? `${name} ${quote(account)}` : name;
-      setText(toggle, post ? `${name}: ${state}` : label);
+      setText(toggle, post ? describePost(post) : label);
       toggle.disabled = !!post;
-      toggle.ariaPressed = String(chosen.has(platform));
+      toggle.ariaPressed = `${chosen.has(platform)}`;
     }
     const names = Array.from(chosen, nameOf).join(" and ");
     const publishing = armedAt ? `Yes, publish on ${names} now` : `Publish on ${names}…`;
     const choosing = names ? publishing : "Choose an account";
     setText(go, isBusy ? "One moment…" : card.accounts ? choosing : "Try again");
-    go.ariaDisabled = String(isBusy || (!!card.accounts && !names));
+    go.ariaDisabled = `${isBusy || (!!card.accounts && !names)}`;
     go.className = armedAt ? "armed" : "";
     setText(elements.outcome, card.publishText);
     posts.textContent = "";
-    for (const { platform, url } of published)
-      if (url) offerToOpen(url, append(posts, "li"), `Open on ${nameOf(platform)}`);
+    for (const post of published) {
+      const { platform, url } = post;
+      const isShown = accounts.some((account) => account.platform === platform);
+      const place = append(posts, "li", isShown ? "" : describePost(post));
+      if (url) offerToOpen(url, place, `Open on ${nameOf(platform)}`);
+    }
     // Scrolls to the card's end, which a host may cut off. An armed button stays under the pointer.
     if (card.publishText && !armedAt) scrollTo(0, 10_000);
   }
@@ -93,7 +102,6 @@ export function createView(card: Card): () => void {
 
   async function openLink(url?: string): Promise<void> {
     const answer = await card.host.request("ui/open-link", { url }).catch(() => ({ isError: true }));
-    // eslint-disable-next-line typescript/no-unsafe-type-assertion -- the host's word
     if (!(answer as { isError?: boolean }).isError) return;
     card.error = "Your app did not open it.";
     showJob();
