@@ -43,7 +43,7 @@ export async function findObstacle(
 
 /**
  * Adds the reason to a refusal, if it can be found out: the service's codes are not documented. A reason that
- * is found shows that nothing was posted, to whichever of several platforms.
+ * is certain shows that nothing was posted, to whichever of several platforms.
  */
 export async function explainRefusal(
   refusal: unknown,
@@ -57,6 +57,14 @@ export async function explainRefusal(
   const found = await Promise.race([findObstacle(request, sources), pause(sources.clock, LOOK_AFTER_MS)]);
   if (found?.obstacle === undefined) return refusal;
   const { facts } = found.obstacle;
+  const isAway = (id: string) =>
+    found.connected?.every(({ platform }) => platformId(platform) !== platformId(id)) === true;
+  // An account may be listed under another name, and an undocumented status may be a posted video's.
+  const isProof =
+    facts.code === "not_connected"
+      ? request.platforms.some(isAway)
+      : found.job === undefined || stateOf(found.job.status) !== "other";
+  if (refusal.facts.outcome === "unknown" && !isProof) return refusal;
   return new BridgeError({ ...refusal.facts, ...facts, code, outcome: "rejected" }, refusal);
 }
 

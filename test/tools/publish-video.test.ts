@@ -239,6 +239,24 @@ test.each<[string, World, string]>([
   });
 });
 
+// The account's other name, or a status that nobody knows, may be that of a video which was posted.
+test.each<[string, BridgeError["facts"]["outcome"], World]>([
+  ["an account that isn't connected", "rejected", { connected: ["youtube"] }],
+  ["a video that is still rendering", "rejected", { job: RENDERING }],
+  ["an account of another name", "unknown", { connected: ["x", "youtube"] }],
+  ["an undocumented status", "unknown", { job: { ...QUEUED, status: "publishing" } }],
+])(
+  "After a refusal that may have posted to one of two platforms, %s leaves it %s",
+  async (_, outcome, world) => {
+    const { call, computer } = answering([], world);
+    const facts = { code: "refused", outcome: "unknown", status: 422 } as const;
+    computer.onPublish = () =>
+      Promise.reject(new BridgeError({ ...facts, message: "Refused.", nextStep: "Look.", retryable: false }));
+
+    expect(await errorOf(call(on("twitter", "youtube")))).toMatchObject({ ...facts, outcome });
+  },
+);
+
 test.each<[string, string | undefined, JobLookup | null, string, string]>([
   ["neither topic nor link", undefined, null, `the video of job "${JOB_ID}"`, ""],
   ["a link alone", undefined, READY, "this video", ` Watch it: ${LINK}`],
