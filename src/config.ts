@@ -342,6 +342,12 @@ function parseProxy(text: string): string | undefined {
 function parseJournalUrl(text: string): URL | Mistake | undefined {
   if (isQuoted(text)) return IN_QUOTES;
   const url = URL.canParse(text) ? new URL(text) : undefined;
+  // An @ after the host: the first of these ended it, and a part of the password would pass for the database.
+  if (url !== undefined && /@/.test(url.pathname + url.search + url.hash))
+    return {
+      problem: "has a user name or password with a /, ? or #",
+      fix: "Write / as %2F, ? as %3F and # as %23 in them",
+    };
   return url !== undefined && /^postgres(ql)?:$/.test(url.protocol) && url.hostname !== "" ? url : undefined;
 }
 

@@ -115,6 +115,18 @@ test.each([
     { problem: "is in quotes", fix: "Remove the quotes around it" },
     ["'postgres://db'"],
   ],
+  [
+    "FACELESS_JOURNAL_URL",
+    {
+      problem: "has a user name or password with a /, ? or #",
+      fix: "Write / as %2F, ? as %3F and # as %23 in them",
+    },
+    [
+      "postgres://u:12/s3cret@db.test/x",
+      "postgres://u:1?s3cret@db.test/x",
+      "postgres://u:1#s3cret@db.test/x",
+    ],
+  ],
   ["HTTPS_PROXY", not("the URL of an HTTP proxy"), ["socks5://user:x@proxy.example", "http://", "a proxy"]],
   ["HTTP_PROXY", not("the URL of an HTTP proxy"), ["http://user:x@proxy:99999"]],
 ])("%s guards money, privacy or publicity, so a wrong value is a problem", (variable, mistake, values) => {
