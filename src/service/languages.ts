@@ -8,6 +8,8 @@ const COMMON = (
   "en-GB en-US es-419 es-MX fr-CA pt-BR zh-Hans zh-Hant yue"
 ).split(" ");
 
+const MAX_CHARACTERS = 100;
+
 /** Other English names, by language. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   bn: ["Bengali"],
@@ -24,6 +26,8 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
  * whatever its case and accents; else undefined. "klingonese" and "xx" are well-formed, but name no language.
  */
 export function languageCode(text: string): string | undefined {
+  // No code or name is as long, and Intl takes seconds for thousands of subtags.
+  if (text.length > MAX_CHARACTERS) return undefined;
   try {
     const [code = ""] = Intl.getCanonicalLocales(text.trim().replaceAll("_", "-"));
     if (nameOf("language", new Intl.Locale(code).language) !== undefined) return code;

@@ -26,7 +26,7 @@ test.each([
   expect(languageCode(text)).toBe(code);
 });
 
-test.each(["klingonese", "", "en-", "en--US", "jp", "xx", "xx-US", "und"])(
+test.each(["klingonese", "", "en-", "en--US", "jp", "xx", "xx-US", "und", `en-x${"-private".repeat(20)}`])(
   "%j is refused, as it is neither a language code nor the name of a common language",
   (text) => {
     expect(languageCode(text)).toBeUndefined();
