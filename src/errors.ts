@@ -159,6 +159,7 @@ export function toBridgeError(error: unknown, outcome: Outcome): BridgeError {
       code: "internal",
       message: "This server itself failed.",
       nextStep: "Report this with the log of the server (FACELESS_LOG_LEVEL=debug).",
+      isForUser: true,
       outcome,
       retryable: false,
     },

@@ -78,6 +78,7 @@ test.each([new TypeError("fl_canary"), "fl_canary", undefined, null, { code: "ou
       code: "internal",
       message: "This server itself failed.",
       nextStep: "Report this with the log of the server (FACELESS_LOG_LEVEL=debug).",
+      isForUser: true,
       outcome: "unknown",
       retryable: false,
     });

@@ -76,7 +76,7 @@ function describeCode(isStale: boolean): string {
 export function limitError(max: number): BridgeError {
   return notSent(
     "limit_reached",
-    `This computer has reached its limit of ${max} ${max === 1 ? "video" : "videos"} in 24 hours.`,
+    `The limit of ${max} ${max === 1 ? "video" : "videos"} in 24 hours is reached.`,
     "Tell the user: the limit is set in this server's settings, which only they can change.",
   );
 }

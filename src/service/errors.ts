@@ -152,7 +152,7 @@ export function statusError(
     `The service refused to ${verb}${partly}.`,
     words?.message === undefined
       ? "The service gave no reason. Check the arguments before you call again."
-      : "Tell the user what the service says, and correct the call before you make it again.",
+      : "Tell the user what the service says, and call again only with what they want.",
     mayBePosted ? UNKNOWN : refused,
   );
 }
@@ -251,6 +251,7 @@ export function mcpToolError(text: string): BridgeError {
     message: "The service's MCP endpoint did not list the connected platforms.",
     nextStep: "Look at the service's website to see which accounts are connected.",
     ...REJECTED,
+    isForUser: true,
     serviceMessage: { message: cleanServiceText(text) },
   });
 }

@@ -7,7 +7,16 @@ import type { GenerationEntry } from "../idempotency/journal.ts";
 import type { EarlierPost } from "../idempotency/same-request.ts";
 import type { SavedVideo } from "../saved-videos/saved-videos.ts";
 import type { Job } from "../service/responses.ts";
-import { cutText, describeAge, inSentences, inWords, quote, quoteName } from "../text.ts";
+import {
+  cleanServiceText,
+  cutText,
+  describeAge,
+  inSentences,
+  inWords,
+  quote,
+  quoteName,
+  stripUnsafeCharacters,
+} from "../text.ts";
 import type { Guidance, ToolContext, ToolOutcome } from "./tool.ts";
 
 /** Much longer than renders usually take. */
@@ -25,11 +34,22 @@ export interface Post {
   readonly unknown?: true;
 }
 
-export function describePost({ platform, atMs, result }: EarlierPost): Post {
+/** Whoever may write to the journal may write anything. */
+export function describePost({ platform: name, atMs, result }: EarlierPost): Post {
+  const platform = cleanServiceText(name, 100);
   const at = new Date(atMs).toISOString();
   if (result === undefined) return { platform, at, unknown: true };
-  const { url } = result;
-  return { platform, ...(typeof url === "string" && { url }), at };
+  const { url = "" } = result;
+  const isLink = /^https?:\/\/\S{1,4096}$/i.test(url) && stripUnsafeCharacters(url) === url;
+  return { platform, ...(isLink && { url }), at };
+}
+
+/** What was ordered, without unsafe characters. */
+export function describeArguments(order: GenerationEntry): GenerationEntry["arguments"] {
+  const clean = (value: unknown) => (typeof value === "string" ? stripUnsafeCharacters(value) : value);
+  return Object.fromEntries(
+    Object.entries(order.arguments).map(([name, value]) => [stripUnsafeCharacters(name), clean(value)]),
+  );
 }
 
 /** Describes a post's fields in words: a schema would make tools/list longer. */
@@ -69,7 +89,7 @@ export async function describeJob(
     earlierTries: stateOf(job.status) === "refunded" ? earlierTries(job.jobId, read?.orders ?? [], jobs) : 0,
   };
   const { summary, nextStep } = describeStatus(job, facts);
-  const { arguments: order } = known?.order ?? {};
+  const order = known?.order && describeArguments(known.order);
   const topic = cutText(String(order?.["topic"]), MAX_TOPIC_CHARACTERS);
   const isCut = !wholeTopic && order !== undefined && topic !== order["topic"];
   return {
@@ -200,7 +220,7 @@ function describeSaved(saved: SavedVideo | undefined): string {
 }
 
 function describePosts(posts: readonly Post[] | undefined): string {
-  if (posts === undefined) return "Where it was posted is not known: this computer's journal can't be read.";
+  if (posts === undefined) return "Where it was posted is not known: the journal can't be read.";
   const linked = namesOf(posts, ({ url }) => url !== undefined);
   const unlinked = namesOf(posts, ({ url, unknown }) => url === undefined && unknown !== true);
   const unknown = namesOf(posts, (post) => post.unknown === true);

@@ -11,7 +11,13 @@ import type { SavedVideo } from "../saved-videos/saved-videos.ts";
 import { firstSpokenWords } from "../spoken-words.ts";
 import { cutText, describeAge, inSentences, inWords, quote } from "../text.ts";
 import { asNumber } from "./arguments.ts";
-import { describePost, publishedToField, savedToField, savedToOf } from "./describe-job.ts";
+import {
+  describeArguments,
+  describePost,
+  publishedToField,
+  savedToField,
+  savedToOf,
+} from "./describe-job.ts";
 import { defineTool, guidanceFields, type History } from "./tool.ts";
 
 const MAX_LIMIT = 100;
@@ -102,7 +108,7 @@ function describePage(
     videos.length === 0 ? none : isFirst ? newest : `${count}.`,
     videos.length > 0 &&
       known === undefined &&
-      "Where they were posted is not known: this computer's journal can't be read.",
+      "Where they were posted is not known: the journal can't be read.",
     isFirst && known !== undefined && describeUnlisted(videos, known, isWhole, jobs),
   );
 }
@@ -162,8 +168,9 @@ function describeVideo(
 ): Video {
   const { job } = jobs.get(jobId) ?? {};
   const ageMs = jobs.ageMs(jobId);
-  const { topic = order?.arguments["topic"], ...others } = rest;
-  const { duration, language, style } = { ...DEFAULTS, ...order?.arguments };
+  const given = order && describeArguments(order);
+  const { topic = given?.["topic"], ...others } = rest;
+  const { duration, language, style } = { ...DEFAULTS, ...given };
   const ordered = { seconds: duration, language, style };
   const isRunning = !isEnded(status) && job?.done !== true;
   return {

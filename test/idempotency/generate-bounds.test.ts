@@ -20,7 +20,7 @@ test("The limit of videos in 24 hours counts what all processes have or may have
 
   expect(await errorOf(limited().generate({ topic: "Stars" }))).toEqual({
     code: "limit_reached",
-    message: "This computer has reached its limit of 2 videos in 24 hours.",
+    message: "The limit of 2 videos in 24 hours is reached.",
     nextStep: "Tell the user: the limit is set in this server's settings, which only they can change.",
     outcome: "not_sent",
     retryable: false,
@@ -34,10 +34,10 @@ test("The limit of videos in 24 hours lets the same video's job through, and the
   const limited = computer.process({ maxGenerations: 1 });
   expect(await limited.generate(TIDES)).toMatchObject({ alreadyStarted: true });
   expect(await errorOf(limited.generate({ topic: "Moons" }))).toMatchObject({
-    message: "This computer has reached its limit of 1 video in 24 hours.",
+    message: "The limit of 1 video in 24 hours is reached.",
   });
   expect(await errorOf(computer.process({ maxGenerations: 0 }).generate({ topic: "Moons" }))).toMatchObject({
-    message: "This computer has reached its limit of 0 videos in 24 hours.",
+    message: "The limit of 0 videos in 24 hours is reached.",
   });
   computer.pass(DAY_MS);
 

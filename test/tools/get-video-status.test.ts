@@ -79,8 +79,25 @@ test.each<[string, Partial<ToolContext>]>([
 
 test("An unreadable journal is named, since it knows where the video was posted", async () => {
   expect((await guidanceFor(READY, undefined, { history: async () => undefined }))[0]).toBe(
-    `Your video is ready: ${LINK} Where it was posted is not known: this computer's journal can't be read.`,
+    `Your video is ready: ${LINK} Where it was posted is not known: the journal can't be read.`,
   );
+});
+
+test("What a stranger wrote into the journal neither hides, reorders nor leads anywhere but to the web", async () => {
+  const strange = "a\u202Eb\u001B[2J";
+  const urls = [
+    "javascript:alert(1)",
+    `https://a.example/${strange}`,
+    `https://a.example/${"x".repeat(5_000)}`,
+  ];
+  const posts = urls.map((url) => ({ ...POST, platform: strange, result: { platform: "x", ok: true, url } }));
+  const order = { ...orderOf(JOB_ID), arguments: { topic: strange, [strange]: strange } };
+
+  const { publishedTo, arguments: given } = await harnessOf(READY, historyOf(posts, order)).call({
+    jobId: JOB_ID,
+  });
+  expect(publishedTo).toEqual(posts.map(() => ({ platform: "ab", at: "2026-11-21T12:00:00.000Z" })));
+  expect(given).toEqual({ topic: "ab", ab: "ab" });
 });
 
 test("Posts are told apart: with a link, without one, and of unknown outcome", async () => {

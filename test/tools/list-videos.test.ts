@@ -104,7 +104,7 @@ test("A video that this process has started is with its key, but not listed yet"
 test("An unreadable journal is named beside videos, whose posts it knows", async () => {
   const { summaryOf } = harness({ videos: [video(JOB_ID)] }, "unreadable");
 
-  expect(await summaryOf()).toMatch(/^1 video, .* not known: this computer's journal can't be read\.$/);
+  expect(await summaryOf()).toMatch(/^1 video, .* not known: the journal can't be read\.$/);
 });
 
 test("A video is listed with its first spoken words, what was ordered, and how far it is", async () => {
