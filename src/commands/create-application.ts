@@ -16,7 +16,7 @@ import { GenerateOnce, type JobLookup } from "../idempotency/generate-once.ts";
 import { Journal, type JournalEntry, memoryStore } from "../idempotency/journal.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
 import { Guard } from "../idempotency/guard.ts";
-import { generationFingerprint, generationsOf, jobHistories } from "../idempotency/same-request.ts";
+import { orderFingerprint, ordersOf, jobHistories } from "../idempotency/same-request.ts";
 import type { Redact } from "../redact.ts";
 import { LOOK_FIRST_MS } from "../time-budget.ts";
 import { OrderCheck } from "../tools/check-order.ts";
@@ -32,7 +32,7 @@ export function createApplication({ config, service, clock, log, redact }: Given
     try {
       const entries = await journal.entries();
       if (known?.entries !== entries) known = { entries, jobs: jobHistories(entries) };
-      return { jobs: known.jobs, orders: generationsOf(entries), nowMs: store.now() };
+      return { jobs: known.jobs, orders: ordersOf(entries), nowMs: store.now() };
     } catch (error) {
       log.info("The journal can't be read.", error);
       return undefined;
@@ -114,7 +114,7 @@ export function createApplication({ config, service, clock, log, redact }: Given
     poller,
     savedVideos,
     waitForEnd: (wait) => waitForEnd(waiting, wait),
-    orderCheck: new OrderCheck(generationFingerprint),
+    orderCheck: new OrderCheck(orderFingerprint),
     generateOnce,
     publishOnce,
     finishPaidRequests: () => guard.close(),

@@ -3,7 +3,7 @@
 import type { Clock } from "../clock.ts";
 import { type Config, SETTINGS } from "../config.ts";
 import { JournalError } from "../idempotency/errors.ts";
-import type { GenerationEntry, JournalEntry, PlatformResult } from "../idempotency/journal.ts";
+import type { OrderEntry, JournalEntry, PlatformResult } from "../idempotency/journal.ts";
 import { jobHistories, postsOf } from "../idempotency/same-request.ts";
 import { JOB_ID } from "../job.ts";
 import { languageName } from "../service/languages.ts";
@@ -75,7 +75,7 @@ async function readHistory(
 }
 
 /** As JSON, and as a title and lines. `order` is that of the request's job, where this computer made it. */
-function describe(entry: JournalEntry, order: GenerationEntry | undefined, isUnderWay: boolean) {
+function describe(entry: JournalEntry, order: OrderEntry | undefined, isUnderWay: boolean) {
   const { atMs, client, operation, jobId, outcome } = entry;
   const ordered: Readonly<Record<string, unknown>> = order ? { ...DEFAULTS, ...order.arguments } : {};
   const { topic, duration: seconds, ...options } = ordered;

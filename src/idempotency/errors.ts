@@ -23,7 +23,7 @@ function notSent(code: ErrorCode, message: string, nextStep: string): BridgeErro
 }
 
 /** A video of the same words was ordered a short while ago, and its outcome is not known yet. */
-export function generationInProgressError(ageMs: number): BridgeError {
+export function orderInProgressError(ageMs: number): BridgeError {
   return notSent(
     "in_progress",
     `Not sent: a video of the same words was ordered ${describeAge(ageMs)}, and its outcome is not known yet.`,
@@ -41,7 +41,7 @@ export function publicationInProgressError(ageMs: number, platforms: readonly st
 }
 
 /** A video of the same words, one of `count`, was ordered before, and its outcome is not known. */
-export function duplicateGenerationError({ ageMs, code, isStale }: Repeat, count: number): BridgeError {
+export function duplicateOrderError({ ageMs, code, isStale }: Repeat, count: number): BridgeError {
   const others = count > 1 ? ` (there are ${count} of these words)` : "";
   return notSent(
     "duplicate",

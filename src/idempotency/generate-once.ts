@@ -1,26 +1,15 @@
-// The only way to start a video: returns the job that the same request has started, refuses where that is not
+// The only way to start a video: returns the job that the same order has started, refuses where that is not
 // known, or sends the request once. `run` has all steps in their order; guard.ts records and waits.
 
 import { stateOf } from "../job.ts";
 import { BridgeError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
-import type { Generation, GenerationRequest, Job, Video } from "../service/responses.ts";
-import {
-  describeCandidates,
-  duplicateGenerationError,
-  generationInProgressError,
-  limitError,
-} from "./errors.ts";
+import type { StartedJob, Order, Job, Video } from "../service/responses.ts";
+import { describeCandidates, duplicateOrderError, orderInProgressError, limitError } from "./errors.ts";
 import { LOOK_AFTER_MS } from "../time-budget.ts";
 import type { Guard, GuardedCall } from "./guard.ts";
-import type { GenerationEntry, Journal, JournalEntry } from "./journal.ts";
-import {
-  argumentsOf,
-  confirmationCode,
-  DAY_MS,
-  generationFingerprint,
-  generationsOf,
-} from "./same-request.ts";
+import type { OrderEntry, Journal, JournalEntry } from "./journal.ts";
+import { argumentsOf, confirmationCode, DAY_MS, orderFingerprint, ordersOf } from "./same-request.ts";
 
 /** How the service says that a job stands; undefined where that can't be found out in time. */
 export type JobLookup = Job | "not found" | undefined;
@@ -29,7 +18,7 @@ export interface GenerateOnceOptions {
   readonly service: Pick<Service, "generate" | "listVideos">;
   readonly guard: Guard;
   readonly journal: Journal;
-  /** Most generations in 24 hours; none is no limit. */
+  /** Most orders in 24 hours; none is no limit. */
   readonly maxGenerations: number | undefined;
   readonly tryReadJob: (jobId: string, signal: AbortSignal) => Promise<JobLookup>;
   /** What this process knows of jobs. */
@@ -59,7 +48,7 @@ export interface GenerateOptions extends CallerOptions {
 export interface ConfirmedRepeat {
   /** Changes whenever something newer is known of the same request. */
   readonly key: string;
-  /** Of the newest request for the same video. */
+  /** Of the newest order of the same video. */
   readonly ageMs: number;
   /** How many videos of the same words were ordered before. */
   readonly count: number;
@@ -67,10 +56,10 @@ export interface ConfirmedRepeat {
 
 export interface NewlyStarted {
   readonly alreadyStarted: false;
-  readonly generation: Generation;
+  readonly startedJob: StartedJob;
 }
 
-/** Nothing was sent: the same request started this job before. */
+/** Nothing was sent: the same order started this job before. */
 export interface AlreadyStarted {
   readonly alreadyStarted: true;
   readonly jobId: string;
@@ -92,23 +81,23 @@ export class GenerateOnce {
     this.#options = options;
   }
 
-  /** Starts a video unless the same request is under way, is unknown, or has a job that forbids another. */
+  /** Starts a video unless the same order is under way, is unknown, or has a job that forbids another. */
   async run(
-    request: GenerationRequest,
+    order: Order,
     { confirmDuplicate, signal, client, ask }: GenerateOptions = {},
   ): Promise<NewlyStarted | AlreadyStarted> {
     const { guard, journal, jobs } = this.#options;
-    const fingerprint = generationFingerprint(request);
-    const intent = { operation: "generate", fingerprint, arguments: argumentsOf(request), client } as const;
+    const fingerprint = orderFingerprint(order);
+    const intent = { operation: "generate", fingerprint, arguments: argumentsOf(order), client } as const;
     const select = (entries: readonly JournalEntry[]) =>
-      generationsOf(entries).filter((entry) => entry.fingerprint === fingerprint);
+      ordersOf(entries).filter((entry) => entry.fingerprint === fingerprint);
     const call = guard.startCall(select, signal);
     let agreedTo: string | undefined; // the code under which the user has agreed to a repeat
     for (;;) {
       const seen = await guard.settled(call);
       if (seen.underWay !== undefined) {
         const ageMs = journal.ageMs(seen.underWay);
-        throw await this.#withCandidates(generationInProgressError(ageMs), ageMs);
+        throw await this.#withCandidates(orderInProgressError(ageMs), ageMs);
       }
 
       const code = confirmationCode(fingerprint, seen.same);
@@ -133,12 +122,12 @@ export class GenerateOnce {
       // Taken before the request: while it is under way, a look at the video list may make its job known.
       const known = jobs.ids();
       try {
-        const answer = this.#send(request, begun.ahead, call);
-        const generation = await guard.finish(begun.own, answer, ({ jobId, status }) => {
-          jobs.addStarted(jobId, request.topic, status);
+        const answer = this.#send(order, begun.ahead, call);
+        const startedJob = await guard.finish(begun.own, answer, ({ jobId, status }) => {
+          jobs.addStarted(jobId, order.topic, status);
           return { outcome: "done", jobId };
         });
-        return { alreadyStarted: false, generation };
+        return { alreadyStarted: false, startedJob };
       } catch (error) {
         const isUnknown = error instanceof BridgeError && error.facts.outcome === "unknown";
         throw isUnknown ? await this.#withCandidates(error, 0, known) : error;
@@ -146,9 +135,9 @@ export class GenerateOnce {
     }
   }
 
-  /** The job of the same request, if it forbids another. Throws where the request's outcome is unknown. */
+  /** The job of the same order, if it forbids another. Throws where the order's outcome is unknown. */
   async #findEarlier(
-    same: readonly GenerationEntry[],
+    same: readonly OrderEntry[],
     code: string,
     isStale: boolean,
     signal: AbortSignal,
@@ -163,25 +152,25 @@ export class GenerateOnce {
     }
     const unknown = newest.find(({ outcome, ageMs }) => outcome === undefined && ageMs < DAY_MS);
     if (unknown !== undefined)
-      throw duplicateGenerationError({ ageMs: unknown.ageMs, code, isStale }, same.length);
+      throw duplicateOrderError({ ageMs: unknown.ageMs, code, isStale }, same.length);
     return undefined;
   }
 
   /** Sends the request unless entries that were faster have used up the limit. */
   async #send(
-    request: GenerationRequest,
+    order: Order,
     ahead: readonly JournalEntry[],
-    { signal, leftMs }: GuardedCall<GenerationEntry>,
-  ): Promise<Generation> {
+    { signal, leftMs }: GuardedCall<OrderEntry>,
+  ): Promise<StartedJob> {
     this.#checkLimit(ahead);
-    return this.#options.service.generate(request, { signal, deadlineMs: leftMs() });
+    return this.#options.service.generate(order, { signal, deadlineMs: leftMs() });
   }
 
   /** Throws if so many videos, or more, were started in the last 24 hours, or later: a clock may be ahead. */
   #checkLimit(entries: readonly JournalEntry[]): void {
     const { maxGenerations, journal } = this.#options;
     if (maxGenerations === undefined) return;
-    const started = generationsOf(entries).filter((entry) => journal.ageMs(entry) < DAY_MS);
+    const started = ordersOf(entries).filter((entry) => journal.ageMs(entry) < DAY_MS);
     if (started.length >= maxGenerations) throw limitError(maxGenerations);
   }
 
@@ -196,17 +185,17 @@ export class GenerateOnce {
     return new BridgeError({ ...failure.facts, nextStep }, failure);
   }
 
-  /** The newest videos but for those that were known before, and those of other requests in the journal. */
+  /** The newest videos but for those that were known before, and those of other orders in the journal. */
   async #listUnclaimed(known: ReadonlySet<string>): Promise<readonly Video[]> {
     const { service, journal, jobs } = this.#options;
     const { videos } = await service.listVideos({}, { deadlineMs: LOOK_AFTER_MS });
     jobs.updateFromPage(videos, { isFirstPage: true });
-    const claimed = new Set(generationsOf(await journal.entries()).map(({ jobId }) => jobId?.toLowerCase()));
+    const claimed = new Set(ordersOf(await journal.entries()).map(({ jobId }) => jobId?.toLowerCase()));
     return videos.filter(({ jobId }) => !known.has(jobId) && !claimed.has(jobId.toLowerCase()));
   }
 }
 
-/** Whether a job that the same request has started forbids another one. */
+/** Whether a job that the same order has started forbids another one. */
 function forbidsAnother(job: JobLookup, ageMs: number): boolean {
   if (job === undefined) return true;
   if (job === "not found") return ageMs < DAY_MS;

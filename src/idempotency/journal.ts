@@ -19,7 +19,7 @@ const common = {
 };
 const text = z.string().optional();
 const platformResult = z.object({ platform: z.string(), ok: z.boolean(), url: text, reason: text });
-const generation = z.object({
+const order = z.object({
   ...common,
   operation: z.literal("generate"),
   /** Hash of the arguments, equal for equal requests. */
@@ -36,10 +36,10 @@ const publication = z.object({
   /** What the service said of each platform, in short. */
   results: z.array(platformResult).optional(),
 });
-const entrySchema = z.discriminatedUnion("operation", [generation, publication]);
+const entrySchema = z.discriminatedUnion("operation", [order, publication]);
 
 export type JournalEntry = Readonly<z.infer<typeof entrySchema>>;
-export type GenerationEntry = Readonly<z.infer<typeof generation>>;
+export type OrderEntry = Readonly<z.infer<typeof order>>;
 export type PublicationEntry = Readonly<z.infer<typeof publication>>;
 
 /** What an entry keeps of the service's answer for one platform. */
@@ -47,12 +47,12 @@ export type PlatformResult = z.infer<typeof platformResult>;
 
 /** A request that is about to be sent. */
 export type Intent =
-  | Pick<GenerationEntry, "operation" | "fingerprint" | "arguments" | "client">
+  | Pick<OrderEntry, "operation" | "fingerprint" | "arguments" | "client">
   | Pick<PublicationEntry, "operation" | "jobId" | "platforms" | "client">;
 
-/** What became of it; with the job of a generation that is done. */
+/** What became of it; with the job of an order that is done. */
 export type RequestOutcome = Required<Pick<JournalEntry, "outcome">> &
-  Pick<GenerationEntry, "jobId"> &
+  Pick<OrderEntry, "jobId"> &
   Pick<PublicationEntry, "results">;
 
 /** Keeps the journal's lines. They are only added, and all processes that share the store see them. */

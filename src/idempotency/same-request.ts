@@ -3,8 +3,8 @@
 
 import { DEFAULTS } from "../service/options.ts";
 import { platformId } from "../service/platforms.ts";
-import type { GenerationRequest } from "../service/responses.ts";
-import type { GenerationEntry, JournalEntry, PlatformResult, PublicationEntry } from "./journal.ts";
+import type { Order } from "../service/responses.ts";
+import type { OrderEntry, JournalEntry, PlatformResult, PublicationEntry } from "./journal.ts";
 
 export const DAY_MS = 24 * 3_600_000;
 const CODE_CHARACTERS = 6;
@@ -16,9 +16,9 @@ const NO_BRACKET = /[^[\](){}（）［］｛｝]/g;
 /** Between two digits, what is seen makes another number. */
 const NOT_SEEN = /[\p{Cc}\p{Cf}\p{DI}]/gu;
 
-/** Equal for requests that would make the same video, whatever the account. It hides the topic. */
-export function generationFingerprint(request: GenerationRequest): string {
-  const visible = request.topic
+/** Equal for orders that would make the same video, whatever the account. It hides the topic. */
+export function orderFingerprint(order: Order): string {
+  const visible = order.topic
     .normalize("NFC")
     .replace(HARDLY_COMPARED, (run: string, inNumber?: string) =>
       inNumber === undefined
@@ -27,16 +27,16 @@ export function generationFingerprint(request: GenerationRequest): string {
     );
   // In upper case, ß and SS are equal too.
   const topic = visible.toUpperCase().normalize("NFC");
-  const compared = { ...DEFAULTS, ...argumentsOf(request), topic };
+  const compared = { ...DEFAULTS, ...argumentsOf(order), topic };
   return sha256(`generate ${JSON.stringify(compared)}`).toString("base64url");
 }
 
-/** The request without what was left out. */
-export function argumentsOf(request: GenerationRequest): GenerationEntry["arguments"] {
-  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+/** The order without what was left out. */
+export function argumentsOf(order: Order): OrderEntry["arguments"] {
+  return Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined));
 }
 
-export function generationsOf(entries: readonly JournalEntry[]): GenerationEntry[] {
+export function ordersOf(entries: readonly JournalEntry[]): OrderEntry[] {
   return entries.filter((entry) => entry.operation === "generate");
 }
 
@@ -83,7 +83,7 @@ export function postsOf(publication: PublicationEntry): EarlierPost[] {
 
 export interface JobHistory {
   /** The request that started the job, where this computer made it. */
-  readonly order?: GenerationEntry | undefined;
+  readonly order?: OrderEntry | undefined;
   readonly posts: readonly EarlierPost[];
 }
 

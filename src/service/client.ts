@@ -9,9 +9,9 @@ import { READ_MS } from "../time-budget.ts";
 import {
   responseSchemas,
   type ConnectedPlatforms,
-  findGeneration,
-  type Generation,
-  type GenerationRequest,
+  findStartedJob,
+  type StartedJob,
+  type Order,
   hasResults,
   type Job,
   type Publication,
@@ -88,11 +88,11 @@ export class ServiceClient {
   }
 
   /** Costs credits. Sent once: see retry.ts for what may be sent again. */
-  async generate(request: GenerationRequest, options: CallOptions = {}): Promise<Generation> {
+  async generate(order: Order, options: CallOptions = {}): Promise<StartedJob> {
     const { requests, schemas } = await this.#connect();
     const url = requests.address("/api/v1/generate");
-    const parts = { url, body: JSON.stringify(request), salvage: findGeneration };
-    return requests.request(OPERATIONS.generate, schemas.generation, parts, options);
+    const parts = { url, body: JSON.stringify(order), salvage: findStartedJob };
+    return requests.request(OPERATIONS.generate, schemas.startedJob, parts, options);
   }
 
   async getJob(jobId: string, options: CallOptions = {}): Promise<Job> {

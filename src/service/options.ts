@@ -1,10 +1,10 @@
-// What the service's documentation lists by name: the values, bounds and defaults of a generation request.
+// What the service's documentation lists by name: the values, bounds and defaults of an order.
 // Plain constants, so that a tool list can be answered before any schema or HTTP code is loaded.
 
 export const STYLES = ["story", "education", "documentary", "asmr", "brainrot", "ugc"] as const;
 const MUSIC = ["none", "cinematic", "upbeat", "educational", "dramatic"] as const;
 export const PACINGS = ["slow", "normal", "fast"] as const;
-/** The optional fields of a generation request that take one of a few values. */
+/** The optional fields of an order that take one of a few values. */
 export const CHOICES = { style: STYLES, music: MUSIC, pacing: PACINGS } as const;
 
 /** The catalog's ids. The service also has native voices for each language, with undocumented ids. */

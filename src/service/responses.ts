@@ -86,7 +86,7 @@ function cleanJson(json: unknown, cleanText: (text: string) => string): unknown 
 }
 
 /** Body of POST /api/v1/generate. The service has a default for each field that is left out. */
-export interface GenerationRequest extends Choices {
+export interface Order extends Choices {
   readonly topic: string;
   readonly language?: string | undefined;
   /** Seconds. */
@@ -131,11 +131,11 @@ function usable<Schema extends z.ZodType>(items: readonly unknown[], schema: Sch
 }
 
 // The job was paid for: its id counts, whatever the status is.
-const generation = z.looseObject({ jobId, status: status.catch("processing") });
-export type Generation = z.infer<typeof generation>;
+const startedJob = z.looseObject({ jobId, status: status.catch("processing") });
+export type StartedJob = z.infer<typeof startedJob>;
 
 /** The one job id in the text of an answer to generate that can't be read otherwise: the job was paid for. */
-export function findGeneration(text: string): { readonly jobId: string } | undefined {
+export function findStartedJob(text: string): { readonly jobId: string } | undefined {
   const ids = Array.from(
     text.matchAll(/"jobId"\s*:\s*(?:"([^"\\\s]{1,500})"|(\d{1,40}))/g),
     ([, id, n]) => id ?? n,
@@ -226,7 +226,7 @@ export function responseSchemas(baseUrl: URL) {
   const clean = <Fields extends object>(fields: Fields, ...kept: string[]): Fields =>
     withSafeLinks(fields, isSafe, kept, BRIDGE_FIELDS);
   return {
-    generation: generation.transform((answer) => clean(answer, "jobId", "status")),
+    startedJob: startedJob.transform((answer) => clean(answer, "jobId", "status")),
     jobStatus: jobStatus.transform((answer) => {
       let unsafeLinksLeftOut = 0;
       const count = (link: string) => {

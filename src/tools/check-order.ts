@@ -3,7 +3,7 @@
 
 import { BridgeError } from "../errors.ts";
 import { DEFAULTS, DURATION } from "../service/options.ts";
-import type { GenerationRequest } from "../service/responses.ts";
+import type { Order } from "../service/responses.ts";
 import { languageName } from "../service/languages.ts";
 import { countLetters, countSpoken, speakingRate, spokenTextOf } from "../spoken-words.ts";
 
@@ -11,21 +11,21 @@ const MAX_DOUBTED = 1_000;
 
 /** Doubts an order once, so that a wrong doubt costs a call and never a video. */
 export class OrderCheck {
-  readonly #keyOf: (request: GenerationRequest) => string;
+  readonly #keyOf: (order: Order) => string;
   /** The orders that were doubted, by key; the oldest first. */
   readonly #doubted = new Set<string>();
 
   /** `keyOf` gives equal keys for equal orders. */
-  constructor(keyOf: (request: GenerationRequest) => string) {
+  constructor(keyOf: (order: Order) => string) {
     this.#keyOf = keyOf;
   }
 
   /** Throws a BridgeError where an order looks like a mistake, unless it has thrown one for the same order. */
-  check(request: GenerationRequest): void {
-    const spoken = spokenTextOf(request.topic);
-    const doubt = doubtLanguage(request, spoken) ?? doubtLength(request, spoken);
+  check(order: Order): void {
+    const spoken = spokenTextOf(order.topic);
+    const doubt = doubtLanguage(order, spoken) ?? doubtLength(order, spoken);
     if (doubt === undefined) return;
-    const key = this.#keyOf(request);
+    const key = this.#keyOf(order);
     if (this.#doubted.has(key)) return;
     this.#doubted.add(key);
     for (const oldest of this.#doubted) if (this.#doubted.size > MAX_DOUBTED) this.#doubted.delete(oldest);
@@ -39,7 +39,7 @@ export class OrderCheck {
 /** What was found, and what to do instead. */
 type Doubt = readonly [message: string, advice: string] | undefined;
 
-function doubtLanguage({ topic, language }: GenerationRequest, spoken: string): Doubt {
+function doubtLanguage({ topic, language }: Order, spoken: string): Doubt {
   if (language !== undefined) return undefined;
   const letters = countLetters(spoken, DEFAULTS.language);
   // Where nothing is spoken, the letters in brackets count.
@@ -53,7 +53,7 @@ function doubtLanguage({ topic, language }: GenerationRequest, spoken: string): 
 }
 
 function doubtLength(
-  { language = DEFAULTS.language, duration = DEFAULTS.duration }: GenerationRequest,
+  { language = DEFAULTS.language, duration = DEFAULTS.duration }: Order,
   spoken: string,
 ): Doubt {
   const { unit, perSecond } = speakingRate(language);

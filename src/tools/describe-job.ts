@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { jobUri, stateOf } from "../job.ts";
 import { RENDER_TIME } from "../service/options.ts";
-import type { GenerationEntry } from "../idempotency/journal.ts";
+import type { OrderEntry } from "../idempotency/journal.ts";
 import type { EarlierPost } from "../idempotency/same-request.ts";
 import type { SavedVideo } from "../saved-videos/saved-videos.ts";
 import type { Job } from "../service/responses.ts";
@@ -45,7 +45,7 @@ export function describePost({ platform: name, atMs, result }: EarlierPost): Pos
 }
 
 /** What was ordered, without unsafe characters. */
-export function describeArguments(order: GenerationEntry): GenerationEntry["arguments"] {
+export function describeArguments(order: OrderEntry): OrderEntry["arguments"] {
   const clean = (value: unknown) => (typeof value === "string" ? stripUnsafeCharacters(value) : value);
   return Object.fromEntries(
     Object.entries(order.arguments).map(([name, value]) => [stripUnsafeCharacters(name), clean(value)]),
@@ -106,7 +106,7 @@ export async function describeJob(
 }
 
 /** How many jobs of the same order were started before this one and are known to have failed too. */
-function earlierTries(jobId: string, orders: readonly GenerationEntry[], jobs: JobContext["jobs"]): number {
+function earlierTries(jobId: string, orders: readonly OrderEntry[], jobs: JobContext["jobs"]): number {
   const index = orders.findIndex((order) => order.jobId?.toLowerCase() === jobId.toLowerCase());
   return orders
     .slice(0, Math.max(0, index))

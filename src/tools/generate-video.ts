@@ -4,7 +4,7 @@ import * as z from "zod";
 import { jobUri, stateOf, UNLISTED_MS } from "../job.ts";
 import type { AlreadyStarted, ConfirmedRepeat, NewlyStarted } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
-import type { GenerationRequest } from "../service/responses.ts";
+import type { Order } from "../service/responses.ts";
 import { firstSpokenWords } from "../spoken-words.ts";
 import { describeAge, quote } from "../text.ts";
 import { codeMeantBy, languageCode, languageName } from "../service/languages.ts";
@@ -84,29 +84,29 @@ export const generateVideo = defineTool({
       resourceUri: z.string(),
       alreadyStarted: z.boolean().optional(),
     }),
-  async run({ confirmDuplicate, ...request }, context) {
+  async run({ confirmDuplicate, ...order }, context) {
     const { generateOnce, orderCheck, config, askUser, signal, client, clock } = context;
     // A server that is not set up sends nothing, and has to say so first.
-    if (config.problems.length === 0) orderCheck.check(request);
+    if (config.problems.length === 0) orderCheck.check(order);
     let isUnasked = false;
     const ask = async (repeat: ConfirmedRepeat) => {
       const askedMs = clock.monotonicMs();
-      isUnasked = !(await askUser(async () => questionFor(repeat, request, config)));
+      isUnasked = !(await askUser(async () => questionFor(repeat, order, config)));
       return clock.monotonicMs() - askedMs;
     };
-    const started = await generateOnce.run(request, {
+    const started = await generateOnce.run(order, {
       confirmDuplicate,
       signal,
       client,
       ask,
     });
     if (!started.alreadyStarted) {
-      const { generation } = started;
-      const { summary, nextStep } = await describeStarted(started, request, context);
+      const { startedJob } = started;
+      const { summary, nextStep } = await describeStarted(started, order, context);
       return {
         summary: isUnasked ? `${summary} The call confirmed this repeat; the user was not asked.` : summary,
         nextStep,
-        result: { ...generation, resourceUri: jobUri(generation.jobId) },
+        result: { ...startedJob, resourceUri: jobUri(startedJob.jobId) },
       };
     }
     const { jobId, job } = started;
@@ -125,20 +125,20 @@ export const generateVideo = defineTool({
 });
 
 async function describeStarted(
-  { generation: { jobId, status } }: NewlyStarted,
-  request: GenerationRequest,
+  { startedJob: { jobId, status } }: NewlyStarted,
+  order: Order,
   context: ToolContext,
 ): Promise<Guidance> {
-  const order = describeOrder(request);
+  const ordered = describeOrder(order);
   const started = (state: string) => ({
-    summary: `The video was started: ${order}.${state}`,
+    summary: `The video was started: ${ordered}.${state}`,
     nextStep: FOLLOW,
   });
   switch (stateOf(status)) {
     case "refunded": {
       const job = { jobId, status, done: true, videoUrls: [] };
       const { summary, nextStep } = await describeJob(job, context);
-      return { summary: `The service accepted the request: ${order}. ${summary}`, nextStep };
+      return { summary: `The service accepted the request: ${ordered}. ${summary}`, nextStep };
     }
     case "rendering":
       return started("");
@@ -150,13 +150,13 @@ async function describeStarted(
 
 function questionFor(
   { key, ageMs, count }: ConfirmedRepeat,
-  request: GenerationRequest,
+  order: Order,
   config: ToolContext["config"],
 ): Question {
   const sandbox = config.sandbox ? " This is a sandbox, so nothing is charged." : "";
   return {
     key,
-    message: `Pay for another video of the same words, ${quote(firstSpokenWords(request.topic), 80)} (${describeOrder(request)})? ${count === 1 ? "One was" : `There are ${count}, the newest`} ordered ${describeAge(ageMs)}.${sandbox}`,
+    message: `Pay for another video of the same words, ${quote(firstSpokenWords(order.topic), 80)} (${describeOrder(order)})? ${count === 1 ? "One was" : `There are ${count}, the newest`} ordered ${describeAge(ageMs)}.${sandbox}`,
     verb: "pay for another video",
     yes: "Pay for another video",
     no: "Don't start it",
@@ -164,8 +164,8 @@ function questionFor(
 }
 
 /** The order, for the user to check: "30 s, English, story, voice charlotte, no music, normal pacing". */
-function describeOrder(request: GenerationRequest): string {
-  const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+function describeOrder(order: Order): string {
+  const given = Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined));
   const { duration, language, style, voice, music, pacing } = { ...DEFAULTS, ...given };
   return `${duration} s, ${languageName(language)}, ${style}, voice ${voice}, ${music === "none" ? "no" : music} music, ${pacing} pacing`;
 }

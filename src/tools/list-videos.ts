@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { isEnded, JOB_ID, UNLISTED_MS } from "../job.ts";
-import type { GenerationEntry } from "../idempotency/journal.ts";
+import type { OrderEntry } from "../idempotency/journal.ts";
 import type { JobHistory } from "../idempotency/same-request.ts";
 import type { JobStore } from "../jobs/job-store.ts";
 import { DEFAULTS } from "../service/options.ts";
@@ -128,11 +128,11 @@ function describeUnlisted(
   jobs: Pick<JobStore, "get">,
 ): string {
   const ids = new Set(videos.map(({ jobId }) => jobId.toLowerCase()));
-  const ageOf = ({ atMs }: GenerationEntry) => Math.max(0, nowMs - atMs);
+  const ageOf = ({ atMs }: OrderEntry) => Math.max(0, nowMs - atMs);
   const listed = orders.filter(({ jobId }) => ids.has(jobId?.toLowerCase() ?? ""));
   // A job that is older than all on this page may be on the next one.
   const oldestMs = isWhole ? Infinity : Math.max(0, ...listed.map(ageOf));
-  const describe = (some: readonly GenerationEntry[]) =>
+  const describe = (some: readonly OrderEntry[]) =>
     inWords(some.slice(-MAX_UNLISTED).map((order) => `${nameOf(order)} ${describeAge(ageOf(order))}`));
   const started = orders.filter(
     (order) =>
@@ -153,7 +153,7 @@ function describeUnlisted(
 }
 
 /** Also names the job, where it is known. */
-function nameOf({ arguments: { topic }, jobId }: GenerationEntry): string {
+function nameOf({ arguments: { topic }, jobId }: OrderEntry): string {
   const name = quote(firstSpokenWords(String(topic)), MAX_TEXT_CHARACTERS);
   if (jobId === undefined) return name;
   // The service may give any text as an id.

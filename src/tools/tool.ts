@@ -7,7 +7,7 @@ import type { Config } from "../config.ts";
 import { BridgeError, type Effect } from "../errors.ts";
 import type { GenerateOnce, JobLookup } from "../idempotency/generate-once.ts";
 import type { JobHistory } from "../idempotency/same-request.ts";
-import type { GenerationEntry } from "../idempotency/journal.ts";
+import type { OrderEntry } from "../idempotency/journal.ts";
 import type { PublishOnce } from "../idempotency/publish-once.ts";
 import type { JobReader } from "../jobs/job-reader.ts";
 import type { Poller } from "../jobs/poller.ts";
@@ -56,7 +56,7 @@ export interface History {
   /** The key is the job id in lower case. */
   readonly jobs: ReadonlyMap<string, JobHistory>;
   /** The requests of this computer that started a video, or may have; the oldest first. */
-  readonly orders: readonly GenerationEntry[];
+  readonly orders: readonly OrderEntry[];
   /** When it was read, in milliseconds since the epoch. */
   readonly nowMs: number;
 }

@@ -48,7 +48,7 @@ function makeOlder(folder: string): void {
 }
 
 describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
-  /** `start` connects to a new server with the same journal; `sent` counts generations and publications. */
+  /** `start` connects to a new server with the same journal; `sent` counts orders and publications. */
   async function computer(scripts: Scripts) {
     const rest = await scriptedService(scripts);
     const folder = temporaryFolder();

@@ -14,7 +14,7 @@ import { type PrivateFolder, openPrivateFolder } from "../../src/private-folder.
 import { PublishOnce, type Publisher } from "../../src/idempotency/publish-once.ts";
 import { Guard } from "../../src/idempotency/guard.ts";
 import type { Service } from "../../src/service/client.ts";
-import type { GenerationRequest, Job, PublishRequest, Video } from "../../src/service/responses.ts";
+import type { Order, Job, PublishRequest, Video } from "../../src/service/responses.ts";
 import { ENDS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 
@@ -22,7 +22,7 @@ export const NOW = Date.UTC(2026, 10, 21, 12);
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
-export const TIDES: GenerationRequest = { topic: "Tides rise", duration: 20 };
+export const TIDES: Order = { topic: "Tides rise", duration: 20 };
 export const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 
 type Changes = Partial<GenerateOnceOptions> & { readonly disk?: PrivateFolder | undefined };
@@ -35,7 +35,7 @@ export class Computer {
   /** The wall clock, which may be set, and the machine's monotonic one. */
   readonly clock = { epochMs: NOW, machineMs: 5_000_000 };
   /** The requests that reached the service, in order. */
-  readonly generations: GenerationRequest[] = [];
+  readonly orders: Order[] = [];
   readonly posts: PublishRequest[] = [];
   /** The options of each of these requests. */
   readonly options: { deadlineMs?: number | undefined; signal?: AbortSignal | undefined }[] = [];
@@ -52,7 +52,7 @@ export class Computer {
 
   /** What the service does; gives job-1, job-2, … and posts everywhere unless a test says otherwise. */
   onGenerate: Service["generate"] = async () => ({
-    jobId: `job-${this.generations.length}`,
+    jobId: `job-${this.orders.length}`,
     status: "processing",
   });
   onPublish: Service["publish"] = async ({ platforms }) => ({
@@ -94,7 +94,7 @@ export class Computer {
     const options: GenerateOnceOptions = {
       service: {
         generate: (request, more) => {
-          this.generations.push(request);
+          this.orders.push(request);
           this.options.push(more ?? {});
           return this.onGenerate(request, more);
         },
@@ -127,7 +127,7 @@ export class Computer {
       guard,
       generateOnce,
       publishOnce,
-      generate: (request: GenerationRequest, caller?: CallerOptions) => generateOnce.run(request, caller),
+      generate: (request: Order, caller?: CallerOptions) => generateOnce.run(request, caller),
       publish: (
         platforms: readonly string[],
         caller?: CallerOptions,

@@ -25,7 +25,7 @@ test("The limit of videos in 24 hours counts what all processes have or may have
     outcome: "not_sent",
     retryable: false,
   });
-  expect(computer.generations).toHaveLength(3);
+  expect(computer.orders).toHaveLength(3);
 });
 
 test("The limit of videos in 24 hours lets the same video's job through, and the next video a day later", async () => {
@@ -41,7 +41,7 @@ test("The limit of videos in 24 hours lets the same video's job through, and the
   });
   computer.pass(DAY_MS);
 
-  expect(await limited.generate({ topic: "Moons" })).toMatchObject({ generation: { jobId: "job-2" } });
+  expect(await limited.generate({ topic: "Moons" })).toMatchObject({ startedJob: { jobId: "job-2" } });
 });
 
 test.each(["generate", "publish"] as const)(
@@ -63,10 +63,10 @@ test.each(["generate", "publish"] as const)(
       outcome: "not_sent",
       retryable: true,
     });
-    expect([computer.generations, computer.posts]).toEqual([[], []]);
+    expect([computer.orders, computer.posts]).toEqual([[], []]);
     isFull = false;
     await call();
-    expect([...computer.generations, ...computer.posts]).toHaveLength(1);
+    expect([...computer.orders, ...computer.posts]).toHaveLength(1);
   },
 );
 
@@ -127,7 +127,7 @@ test("A lost answer names no job of another order, also of one that was answered
   computer.onGenerate = ({ topic }) =>
     topic === TIDES.topic ? Promise.reject(failure("unknown")) : other.promise;
   const moon = computer.process().generate({ topic: "The moon" });
-  await expect.poll(() => computer.generations).toHaveLength(1);
+  await expect.poll(() => computer.orders).toHaveLength(1);
   computer.listed = ["ours", "theirs"].map((jobId) => ({ jobId, status: "processing" }));
   const process = computer.process({
     service: {
@@ -151,7 +151,7 @@ test("When the process ends, what was sent is recorded and answered, and nothing
   computer.onGenerate = () => answer.promise;
   const process = computer.process();
   const sent = process.generate(TIDES);
-  await expect.poll(() => computer.generations).toHaveLength(1);
+  await expect.poll(() => computer.orders).toHaveLength(1);
   const order: string[] = [];
   const finished = process.guard.close().then(() => order.push("closed"));
   void sent.then(() => order.push("answered"));
@@ -159,7 +159,7 @@ test("When the process ends, what was sent is recorded and answered, and nothing
   await finished;
 
   expect(order).toEqual(["answered", "closed"]);
-  expect(await sent).toMatchObject({ generation: { jobId: "job-1" } });
+  expect(await sent).toMatchObject({ startedJob: { jobId: "job-1" } });
   expect(await process.journal.entries()).toMatchObject([{ outcome: "done", jobId: "job-1" }]);
   expect(await errorOf(process.generate({ topic: "Moons" }))).toMatchObject({
     code: "cancelled",

@@ -24,7 +24,7 @@ async function afterFirst(): Promise<Computer> {
   const computer = new Computer();
   expect(await computer.process().generate(TIDES)).toEqual({
     alreadyStarted: false,
-    generation: { jobId: "job-1", status: "processing" },
+    startedJob: { jobId: "job-1", status: "processing" },
   });
   return computer;
 }
@@ -46,7 +46,7 @@ test.each([
     ageMs,
     code: CODE,
   });
-  expect(computer.generations).toHaveLength(1);
+  expect(computer.orders).toHaveLength(1);
 });
 
 test.each([
@@ -58,7 +58,7 @@ test.each([
   computer.statuses.set("job-1", status);
   computer.pass(ageMs);
 
-  expect(await computer.process().generate(TIDES)).toMatchObject({ generation: { jobId: "job-2" } });
+  expect(await computer.process().generate(TIDES)).toMatchObject({ startedJob: { jobId: "job-2" } });
 });
 
 test("A failed job that the service later calls running guards again", async () => {
@@ -92,13 +92,13 @@ test("The same video is refused with a code from six minutes to a day after a lo
   expect(await call()).toEqual(refused("6 minutes ago"));
   computer.clock.epochMs = NOW + DAY_MS - 1;
   expect(await call()).toEqual(refused("23 hours ago"));
-  expect(computer.generations).toHaveLength(1);
+  expect(computer.orders).toHaveLength(1);
   computer.pass(1);
   await call();
   computer.pass(6 * MINUTE_MS);
 
   expect(await call()).toEqual(refused("6 minutes ago (there are 2 of these words)"));
-  expect(computer.generations).toHaveLength(2);
+  expect(computer.orders).toHaveLength(2);
 });
 
 test("The same video is not sent after an answer was lost on a clock that was a year ahead", async () => {
@@ -127,7 +127,7 @@ test.each(["rejected", "not_sent"] as const)(
     await errorOf(computer.process().generate(TIDES));
     await errorOf(computer.process().generate(TIDES));
 
-    expect(computer.generations).toHaveLength(2);
+    expect(computer.orders).toHaveLength(2);
   },
 );
 
@@ -156,7 +156,7 @@ test.each([
       alreadyStarted: true,
       jobId: "job-9",
     });
-    expect(computer.generations).toEqual([]);
+    expect(computer.orders).toEqual([]);
   },
 );
 
@@ -169,7 +169,7 @@ test("A request whose line is gone when it is looked for is not sent", async () 
     code: "journal_unwritable",
     message: expect.stringContaining(`(what was written is gone: ${computer.folder})`),
   });
-  expect(computer.generations).toEqual([]);
+  expect(computer.orders).toEqual([]);
 });
 
 test("The code stays valid while nothing newer is known: after a refusal, a look at the job, and an hour", async () => {
@@ -193,5 +193,5 @@ test("A code that nobody gave is not valid, and the error gives the valid one", 
     code: "duplicate",
     message: expect.stringMatching(/^The confirmDuplicate code of this call is not valid\. Not sent: /),
   });
-  expect(computer.generations).toHaveLength(1);
+  expect(computer.orders).toHaveLength(1);
 });

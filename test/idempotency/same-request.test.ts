@@ -2,8 +2,8 @@
 // ordered, and where they were posted.
 
 import { expect, test } from "vitest";
-import { generationFingerprint, jobHistories } from "../../src/idempotency/same-request.ts";
-import type { GenerationRequest } from "../../src/service/responses.ts";
+import { orderFingerprint, jobHistories } from "../../src/idempotency/same-request.ts";
+import type { Order } from "../../src/service/responses.ts";
 import { describePost } from "../../src/tools/describe-job.ts";
 import { Computer, errorOf, fails, JOB, MINUTE_MS, NOW, type Process, TIDES } from "./computer.ts";
 
@@ -16,13 +16,13 @@ async function publishedTo({ journal }: Process) {
 
 const DEFAULTS = { duration: 30, language: "en", style: "story", voice: "charlotte" } as const;
 
-test.each<[GenerationRequest, GenerationRequest, boolean]>([
+test.each<[Order, Order, boolean]>([
   [TIDES, { duration: 20, topic: "Tides rise" }, true],
   [TIDES, { ...TIDES, duration: 21 }, false],
   [TIDES, { ...TIDES, topic: "Tides fall" }, false],
   [{ topic: "Tides" }, { ...DEFAULTS, topic: "Tides", music: "none", pacing: undefined }, true],
 ])("Whether %j and %j are the same order: %j", (one, other, isSame) => {
-  expect(generationFingerprint(one) === generationFingerprint(other)).toBe(isSame);
+  expect(orderFingerprint(one) === orderFingerprint(other)).toBe(isSame);
 });
 
 test.each([
@@ -45,7 +45,7 @@ test.each([
   ["[a](b)", "[a] (b)", true],
   ["(a) [b]", "[a] (b)", false],
 ])("Whether %j and %j are the same topic: %j", (one, other, isSame) => {
-  expect(generationFingerprint({ topic: one }) === generationFingerprint({ topic: other })).toBe(isSame);
+  expect(orderFingerprint({ topic: one }) === orderFingerprint({ topic: other })).toBe(isSame);
 });
 
 test("Each post is told by the name that was asked for, else by the service's, and a failed one is not", async () => {

@@ -9,7 +9,7 @@ test("A call whose time is over while it waits gets an error without a code, and
   const answer = resolvers();
   computer.onGenerate = () => answer.promise;
   const first = computer.process().generate(TIDES);
-  await expect.poll(() => computer.generations).toHaveLength(1);
+  await expect.poll(() => computer.orders).toHaveLength(1);
   computer.listed = [
     { jobId: "job-8", status: "processing" },
     { jobId: "job-7", status: "completed" },
@@ -44,7 +44,7 @@ test.each(Object.entries(LOST))(
       .process()
       .generate(TIDES)
       .catch(() => {});
-    await expect.poll(() => computer.generations).toHaveLength(1);
+    await expect.poll(() => computer.orders).toHaveLength(1);
     const again = () => errorOf(computer.process().generate(TIDES));
     expect(await again()).toMatchObject({ code: "in_progress" });
     computer.clock.epochMs = NOW + 6 * MINUTE_MS - 2_000;
@@ -52,7 +52,7 @@ test.each(Object.entries(LOST))(
     computer.clock.epochMs = NOW + 6 * MINUTE_MS;
 
     expect(await again()).toMatchObject({ code: "duplicate" });
-    expect(computer.generations).toHaveLength(1);
+    expect(computer.orders).toHaveLength(1);
   },
 );
 
@@ -61,7 +61,7 @@ test("A request stays under way for the process that awaits its answer, whatever
   computer.onGenerate = () => new Promise(() => {});
   const process = computer.process();
   void process.generate(TIDES);
-  await expect.poll(() => computer.generations).toHaveLength(1);
+  await expect.poll(() => computer.orders).toHaveLength(1);
   computer.pass(30 * DAY_MS);
 
   expect(await errorOf(process.generate(TIDES))).toMatchObject({ code: "in_progress" });
@@ -101,6 +101,6 @@ test("A request whose late answer is a refusal can be made again", async () => {
   await errorOf(process.generate(TIDES));
   computer.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
 
-  expect(await process.generate(TIDES)).toMatchObject({ generation: { jobId: "job-2" } });
+  expect(await process.generate(TIDES)).toMatchObject({ startedJob: { jobId: "job-2" } });
   await process.guard.close();
 });

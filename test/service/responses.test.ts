@@ -19,7 +19,7 @@ const LOCAL = responseSchemas(new URL("http://127.0.0.1:4711"));
 const { clean, parse } = jsonReader((text) => text);
 
 const ANSWERS = {
-  generation: { schema: REMOTE.generation, least: { jobId: "a", status: "processing" } },
+  startedJob: { schema: REMOTE.startedJob, least: { jobId: "a", status: "processing" } },
   status: { schema: REMOTE.jobStatus, least: { status: "completed", videoUrls: [] } },
   videos: { schema: REMOTE.videoPage, least: { videos: [{ jobId: "a", status: "failed" }] } },
   publication: { schema: REMOTE.publication, least: { results: [{ platform: "tiktok", ok: false }] } },
@@ -118,7 +118,7 @@ test("An id of over 500 characters is refused, and costs no other item of its li
   const good = { jobId: long.slice(1), status: "queued" };
   const posted = { platform: "x", ok: true };
 
-  expect(REMOTE.generation.safeParse({ ...good, jobId: long }).success).toBe(false);
+  expect(REMOTE.startedJob.safeParse({ ...good, jobId: long }).success).toBe(false);
   expect(REMOTE.videoPage.parse({ videos: [{ ...good, jobId: long }, good] })).toEqual({
     videos: [good],
     leftOut: 1,
@@ -252,7 +252,7 @@ test("Ids, states, cursors and platforms are kept, even if they look like unsafe
   const platforms = { platforms: [{ platform: odd }] };
 
   expect(REMOTE.jobStatus.parse({ status: odd })).toEqual({ status: odd, videoUrls: [] });
-  expect(REMOTE.generation.parse({ jobId: odd, status: odd })).toEqual({ jobId: odd, status: odd });
+  expect(REMOTE.startedJob.parse({ jobId: odd, status: odd })).toEqual({ jobId: odd, status: odd });
   expect(REMOTE.videoPage.parse(page)).toEqual(page);
   expect(REMOTE.publication.parse(publication)).toEqual(publication);
   expect(REMOTE.connectedPlatforms(platforms)).toEqual(platforms);

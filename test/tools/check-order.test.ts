@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { GenerationRequest } from "../../src/service/responses.ts";
+import type { Order } from "../../src/service/responses.ts";
 import { generateVideo } from "../../src/tools/generate-video.ts";
 import wishes from "../checks/topics/wishes.json" with { type: "json" };
 import { errorOf } from "../idempotency/computer.ts";
@@ -12,7 +12,7 @@ import { createHarness } from "./context.ts";
 const PROTOCOLS = new URL("../checks/topics/protocol/", import.meta.url);
 
 /** The topics of all protocols with the settings for which they were written. */
-function topicsOfTrials(): GenerationRequest[] {
+function topicsOfTrials(): Order[] {
   const pages = readdirSync(PROTOCOLS).map((name) => readFileSync(new URL(name, PROTOCOLS), "utf8"));
   return pages.flatMap((page) =>
     page.split(/^## /m).flatMap((section) => {
@@ -23,10 +23,10 @@ function topicsOfTrials(): GenerationRequest[] {
   );
 }
 
-async function isDoubted(request: GenerationRequest): Promise<boolean> {
+async function isDoubted(request: Order): Promise<boolean> {
   const { call, computer } = createHarness(generateVideo);
   await call(request).catch(() => {});
-  return computer.generations.length === 0;
+  return computer.orders.length === 0;
 }
 
 test("no topic of a trial is doubted, nor is a wish that is ordered as it is", async () => {
@@ -64,12 +64,9 @@ const PICTURE = "[a fox on a lawn at night, moonlight, wide shot]";
 const repeated = (language: keyof typeof SENTENCES, times: number) =>
   Array.from({ length: times }, () => `${SENTENCES[language]} ${PICTURE}`).join("\n");
 
-test.each<[string, GenerationRequest]>([
+test.each<[string, Order]>([
   ...(["ja", "ru", "ar", "zh", "hi", "el", "th", "ko", "he", "uk", "fa", "my"] as const).map(
-    (language): [string, GenerationRequest] => [
-      `${language} without a language`,
-      { topic: repeated(language, 3) },
-    ],
+    (language): [string, Order] => [`${language} without a language`, { topic: repeated(language, 3) }],
   ),
   ["Japanese in brackets alone", { topic: "[雨の夜の屋根、静かな音]" }],
   ["800 words without settings", { topic: repeated("en", 100) }],
@@ -84,7 +81,7 @@ test.each<[string, GenerationRequest]>([
   expect(await isDoubted(request)).toBe(true);
 });
 
-test.each<[string, GenerationRequest]>([
+test.each<[string, Order]>([
   ["few words in another script", { topic: `${repeated("en", 2)} 靴下` }],
   ["another script in the brackets", { topic: `${SENTENCES.en} [${repeated("ja", 5)}]` }],
   ["long brackets", { topic: `${SENTENCES.en} [${"a wide lawn ".repeat(300)}]` }],
@@ -119,11 +116,11 @@ test("a doubt says what was found and what would fit, and the same call made aga
     nextStep:
       "Shorten it with the user, or plan several videos, each paid for. The same call made again orders it as it is.",
   });
-  expect(computer.generations).toEqual([]);
+  expect(computer.orders).toEqual([]);
 
   await call(japanese);
   await call(article);
-  expect(computer.generations).toEqual([japanese, { ...article, topic: article.topic.trim() }]);
+  expect(computer.orders).toEqual([japanese, { ...article, topic: article.topic.trim() }]);
 });
 
 test("of a thousand doubted orders, the oldest is forgotten first", async () => {
@@ -133,7 +130,7 @@ test("of a thousand doubted orders, the oldest is forgotten first", async () => 
   await call(order(1_000));
 
   expect(await errorOf(call(order(0)))).toMatchObject({ code: "check_order" });
-  expect(computer.generations).toEqual([order(1_000)]);
+  expect(computer.orders).toEqual([order(1_000)]);
 });
 
 test("a server that is not set up doubts nothing", async () => {
@@ -141,5 +138,5 @@ test("a server that is not set up doubts nothing", async () => {
   Object.assign(context.config, { problems: [{ variable: "FACELESS_API_KEY", problem: "", fix: "" }] });
   await call({ topic: SENTENCES.ja });
 
-  expect(computer.generations).toHaveLength(1);
+  expect(computer.orders).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 // What a tool is given, for tests of one tool: the real guard of one process and nothing else.
 
 import { systemClock } from "../../src/clock.ts";
-import { generationFingerprint } from "../../src/idempotency/same-request.ts";
+import { orderFingerprint } from "../../src/idempotency/same-request.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
 import { NOTHING_SAVED } from "../../src/saved-videos/saved-videos.ts";
 import type { Job } from "../../src/service/responses.ts";
@@ -40,7 +40,7 @@ export function createHarness(tool: Tool, { service, ...more }: Changes = {}): T
     service: { listVideos: notUsed, listConnectedPlatforms: notUsed, ...service },
     jobs,
     reader: readerOf(notUsed),
-    orderCheck: new OrderCheck(generationFingerprint),
+    orderCheck: new OrderCheck(orderFingerprint),
     poller: { watchEnded: () => undefined },
     generateOnce: process.generateOnce,
     publishOnce: process.publishOnce,

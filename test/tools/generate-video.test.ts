@@ -17,7 +17,7 @@ test("generate_video starts a video, says how to follow it and remembers its top
     status: "processing",
     resourceUri: "faceless://jobs/job-1",
   });
-  expect(computer.generations).toEqual([{ topic: "Tides", duration: 20, voice: "clone:mine" }]);
+  expect(computer.orders).toEqual([{ topic: "Tides", duration: 20, voice: "clone:mine" }]);
   expect(context.jobs.get("job-1")).toMatchObject({ topic: "Tides" });
 });
 
@@ -53,7 +53,7 @@ test("Another video of the same words needs a question, or the result says none 
   ]);
   expect(summary).not.toContain("not asked");
   expect(unasked["summary"]).toContain("The call confirmed this repeat; the user was not asked.");
-  expect(computer.generations).toEqual(Array.from({ length: 4 }, () => ({ topic })));
+  expect(computer.orders).toEqual(Array.from({ length: 4 }, () => ({ topic })));
 });
 
 test("generate_video passes on what else the service says", async () => {
@@ -162,7 +162,7 @@ test("generate_video starts a second video with the code, which is not sent, how
   context.askUser = async (question) => (await question(), computer.pass(5 * MINUTE_MS), true);
 
   expect(await call({ topic: "Tides", confirmDuplicate: ` ${code} ` })).toMatchObject({ jobId: "job-2" });
-  expect(computer.generations).toEqual([{ topic: "Tides" }, { topic: "Tides" }]);
+  expect(computer.orders).toEqual([{ topic: "Tides" }, { topic: "Tides" }]);
   expect(computer.options.map(({ deadlineMs }) => deadlineMs)).toEqual([38_000, 38_000]);
 });
 
@@ -178,5 +178,5 @@ test("generate_video pays nothing if another process paid during the question", 
   };
 
   expect(await call({ topic: "Tides", confirmDuplicate })).toMatchObject({ alreadyStarted: true });
-  expect(computer.generations).toHaveLength(2);
+  expect(computer.orders).toHaveLength(2);
 });

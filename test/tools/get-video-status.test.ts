@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { BridgeError } from "../../src/errors.ts";
-import type { GenerationEntry } from "../../src/idempotency/journal.ts";
+import type { OrderEntry } from "../../src/idempotency/journal.ts";
 import type { EarlierPost } from "../../src/idempotency/same-request.ts";
 import type { Job } from "../../src/service/responses.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
@@ -25,10 +25,10 @@ const { finalVideoUrl: _, ...WITHOUT_LINK } = READY;
 const harnessOf = (job: Job, more: Partial<ToolContext> = {}) =>
   createHarness(getVideoStatus, { reader: readerOf(async () => job), ...more });
 
-const historyOf = (posts: readonly EarlierPost[], order?: GenerationEntry) => ({
+const historyOf = (posts: readonly EarlierPost[], order?: OrderEntry) => ({
   history: async () => ({ jobs: new Map([[JOB_ID, { posts, order }]]), orders: [], nowMs: 0 }),
 });
-const orderOf = (jobId: string, fingerprint = "same"): GenerationEntry => ({
+const orderOf = (jobId: string, fingerprint = "same"): OrderEntry => ({
   id: jobId,
   atMs: 0,
   operation: "generate",

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import type { GenerationEntry } from "../../src/idempotency/journal.ts";
+import type { OrderEntry } from "../../src/idempotency/journal.ts";
 import { listVideos } from "../../src/tools/list-videos.ts";
 import type { History } from "../../src/tools/tool.ts";
 import { JOB_ID, OTHER_JOB_ID } from "../fixtures/constants.ts";
 import { DAY_MS, errorOf, MINUTE_MS } from "../idempotency/computer.ts";
 import { createHarness } from "./context.ts";
 
-const order = (jobId: string | undefined, ageMs: number): GenerationEntry => ({
+const order = (jobId: string | undefined, ageMs: number): OrderEntry => ({
   id: `${jobId}`,
   atMs: -ageMs,
   operation: "generate",
@@ -14,7 +14,7 @@ const order = (jobId: string | undefined, ageMs: number): GenerationEntry => ({
   fingerprint: "same",
   jobId,
 });
-const knowing = (...orders: GenerationEntry[]): History => ({ jobs: new Map(), orders, nowMs: 0 });
+const knowing = (...orders: OrderEntry[]): History => ({ jobs: new Map(), orders, nowMs: 0 });
 const video = (jobId: string) => ({ jobId, status: "processing" });
 
 function harness(page: object, history: History | "unreadable" = knowing()) {
@@ -37,7 +37,7 @@ test("A limit in quotes is read, and one that is not advertised is refused", asy
   expect(queries).toEqual([{ limit: 5 }]);
 });
 
-test.each<[string, object, GenerationEntry[], RegExp]>([
+test.each<[string, object, OrderEntry[], RegExp]>([
   ["no job", {}, [], /^The service lists no videos\.$/],
   [
     "a job of the last ten minutes",
@@ -110,7 +110,7 @@ test("An unreadable journal is named beside videos, whose posts it knows", async
 test("A video is listed with its first spoken words, what was ordered, and how far it is", async () => {
   const words =
     "A fox steals one sock a night. [a lawn] On the ninth night it brings all of them back, washed.";
-  const ordered: GenerationEntry = {
+  const ordered: OrderEntry = {
     ...order(JOB_ID, 5_000),
     arguments: { topic: `[a fox] ${words}`, duration: 20, language: "fr" },
   };

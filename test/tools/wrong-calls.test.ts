@@ -36,7 +36,7 @@ test.each<[object, object]>([
   const { call, computer } = createHarness(generateVideo);
   await call({ topic: "Tides", ...given });
 
-  expect(computer.generations).toEqual([{ topic: "Tides", ...sent }]);
+  expect(computer.orders).toEqual([{ topic: "Tides", ...sent }]);
 });
 
 test.each<[object, string]>([
@@ -73,7 +73,7 @@ test.each<[object, string]>([
     retryable: false,
     failsAgain: true,
   });
-  expect(computer.generations).toEqual([]);
+  expect(computer.orders).toEqual([]);
 });
 
 test("a duration of very many blanks is refused at once", async () => {
@@ -162,7 +162,7 @@ test.each([
     retryable: false,
     failsAgain: true,
   });
-  expect([computer.generations, computer.posts]).toEqual([[], []]);
+  expect([computer.orders, computer.posts]).toEqual([[], []]);
 });
 
 test("a tool that only reads names the argument that it doesn't have, and no wish", async () => {

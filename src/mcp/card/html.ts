@@ -8,7 +8,7 @@ const page = (name: string) => fileURLToPath(new URL(`page/${name}`, import.meta
 
 /** Fields of Card and Host that are shortened: no host, server or browser knows their names. */
 const OWN_FIELDS =
-  "accounts|armTimer|armedAt|can|chosen|failures|host|isBusy|isOutOfView|isReading|isSearching|job|misses|notify|outcomes|readTimer|publishText|request|show";
+  "accounts|armTimer|armedAt|can|chosen|failures|host|isBusy|isOutOfView|isReading|isSearching|job|misses|notify|order|outcomes|readTimer|publishText|request|show";
 
 const {
   output: [{ code }],

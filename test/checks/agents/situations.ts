@@ -3,7 +3,7 @@
 
 export interface Charge {
   readonly operation: "generate" | "publish";
-  /** Of a generation, its topic, language and duration; of a publication, its platforms. */
+  /** Of an order, its topic, language and duration; of a publication, its platforms. */
   readonly request: Readonly<Record<string, unknown>>;
   /** The video that was started or posted. */
   readonly jobId: string;
@@ -31,7 +31,7 @@ export interface Situation {
   readonly credits?: number;
   /** The first order's answer is lost, the second is refused as too early, or all renders fail. */
   readonly fault?: "answer lost" | "busy" | "renders fail";
-  readonly accepts?: (generations: readonly Charge[], posts: readonly Charge[]) => boolean;
+  readonly accepts?: (orders: readonly Charge[], posts: readonly Charge[]) => boolean;
   /** How many videos are paid for, and on which platforms what is posted. */
   readonly paid: number;
   readonly publishedOn?: readonly string[];
@@ -169,9 +169,9 @@ export const SITUATIONS: readonly Situation[] = [
       "User: Please start three videos at once, 15 seconds each: how moss drinks, why sourdough rises, and what a tide is. Write them yourself, I agree to pay for three.",
     fault: "busy",
     paid: 3,
-    accepts: (generations) =>
-      new Set(generations.map(({ request }) => request["topic"])).size === 3 &&
-      generations.every(({ request }) => request["duration"] === 15),
+    accepts: (orders) =>
+      new Set(orders.map(({ request }) => request["topic"])).size === 3 &&
+      orders.every(({ request }) => request["duration"] === 15),
   },
   {
     name: "how far are they?",
@@ -242,11 +242,11 @@ export function faultOf(
   { paid, publishedOn = [], accepts = () => true }: Situation,
   charges: readonly Charge[],
 ): string | undefined {
-  const generations = charges.filter(({ operation }) => operation === "generate");
+  const orders = charges.filter(({ operation }) => operation === "generate");
   const posts = charges.filter(({ operation }) => operation === "publish");
   const platforms = posts.flatMap(({ request }) => request["platforms"]);
-  if (generations.length !== paid) return `paid for ${generations.length} videos, not for ${paid}`;
+  if (orders.length !== paid) return `paid for ${orders.length} videos, not for ${paid}`;
   if (platforms.join() !== publishedOn.join())
     return `posted on ${platforms.join(", ") || "nothing"}, not on ${publishedOn.join(", ") || "nothing"}`;
-  return accepts(generations, posts) ? undefined : "paid for or posted another video than was asked for";
+  return accepts(orders, posts) ? undefined : "paid for or posted another video than was asked for";
 }

@@ -8,8 +8,8 @@ import { jobHistories } from "../../../src/idempotency/same-request.ts";
 import { openPrivateFolder } from "../../../src/private-folder.ts";
 import { GenerateOnce } from "../../../src/idempotency/generate-once.ts";
 import { Guard } from "../../../src/idempotency/guard.ts";
-import type { GenerationRequest } from "../../../src/service/responses.ts";
-import { generationsOf } from "../../../src/idempotency/same-request.ts";
+import type { Order } from "../../../src/service/responses.ts";
+import { ordersOf } from "../../../src/idempotency/same-request.ts";
 import { Journal } from "../../../src/idempotency/journal.ts";
 import { JournalPostgres } from "../../../src/idempotency/journal-postgres.ts";
 import { type Postgres, POSTGRES_SERVERS, startPostgres } from "../../fixtures/postgres.ts";
@@ -62,7 +62,7 @@ export async function benchJournal(): Promise<string> {
 async function measure(journal: Journal): Promise<number[]> {
   const guard = new Guard({ journal, clock: { ...systemClock, now: () => NOON } });
   const service = {
-    generate: async ({ topic }: GenerationRequest) => ({ jobId: `job of ${topic}`, status: "processing" }),
+    generate: async ({ topic }: Order) => ({ jobId: `job of ${topic}`, status: "processing" }),
     listVideos: async () => ({ videos: [] }),
   };
   const jobs = { ids: () => new Set<string>(), addStarted() {}, updateFromPage() {} };
@@ -72,10 +72,10 @@ async function measure(journal: Journal): Promise<number[]> {
   const paidMs: number[] = [];
   while (paidMs.length < CALLS) paidMs.push(await timeOf(() => once.run({ topic: `call ${paidMs.length}` })));
   const entries = await journal.entries();
-  return [firstMs, median(paidMs), await timeOf(() => [jobHistories(entries), generationsOf(entries)])];
+  return [firstMs, median(paidMs), await timeOf(() => [jobHistories(entries), ordersOf(entries)])];
 }
 
-/** Writes generations that are done, evenly on the days before. */
+/** Writes orders that are done, evenly on the days before. */
 async function writeJournal(folder: string, { count, files, characters }: Size): Promise<void> {
   for (let day = 0; day < files; day += 1) {
     const atMs = NOON - day * DAY_MS;

@@ -168,7 +168,7 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
   });
 
   test("a server whose database is down starts and pays for nothing, and pays and knows all once it is up", async () => {
-    const { start, generations } = await startService({
+    const { start, orders } = await startService({
       [GENERATE]: [{ json: { jobId: OTHER_JOB_ID, status: "processing" } }, STARTED],
     });
     await (await start()).call("generate_video", { topic: "Earlier" });
@@ -185,7 +185,7 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
     await postgres.start();
 
     expect((await client.call("generate_video", TIDES)).structuredContent).toMatchObject({ jobId: JOB_ID });
-    expect(generations()).toBe(2);
+    expect(orders()).toBe(2);
     const { resources } = await client.raw.listResources();
     expect(resources.map(({ uri }) => uri)).toContain(`faceless://jobs/${OTHER_JOB_ID}`);
     expect(client.stderr() + textOf(refused)).not.toContain(PASSWORD);
@@ -193,18 +193,18 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
 
   test("a client that only lists the tools opens no connection", async () => {
     const proxy = await startTcpProxy(postgres.port);
-    const { start, generations } = await startService({ [GENERATE]: STARTED });
+    const { start, orders } = await startService({ [GENERATE]: STARTED });
     const client = await start(postgres.url().replace(`${postgres.port}`, `${proxy.port}`));
     await client.raw.listTools();
     await client.raw.ping();
     expect(proxy.made).toBe(0);
     await client.call("generate_video", TIDES);
 
-    expect({ made: proxy.made, generations: generations() }).toEqual({ made: 1, generations: 1 });
+    expect({ made: proxy.made, orders: orders() }).toEqual({ made: 1, orders: 1 });
   });
 
   test("an answer that comes while the database is down is recorded once it is up", async () => {
-    const { start, generations } = await startService({
+    const { start, orders } = await startService({
       [GENERATE]: async () => {
         await postgres.crash();
         return STARTED;
@@ -217,12 +217,12 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
 
     const second = await (await start()).call("generate_video", TIDES);
     expect(second.structuredContent).toMatchObject({ jobId: JOB_ID, alreadyStarted: true });
-    expect(generations()).toBe(1);
+    expect(orders()).toBe(1);
   });
 
   test("what one computer orders and posts is known on another whose clock is wrong", async () => {
     const ready = { status: "completed", videoUrls: [], finalVideoUrl: "https://media.example/final.mp4" };
-    const { start, env, generations, rest } = await startService({
+    const { start, env, orders, rest } = await startService({
       [GENERATE]: STARTED,
       [STATUS]: { json: ready },
       [PUBLISH]: { json: { results: [{ platform: "tiktok", ok: true, url: "https://tiktok.example/1" }] } },
@@ -257,8 +257,8 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
     ).toMatchObject({
       code: "limit_reached",
     });
-    expect({ generations: generations(), posts: rest.lines(PUBLISH).length }).toEqual({
-      generations: 1,
+    expect({ orders: orders(), posts: rest.lines(PUBLISH).length }).toEqual({
+      orders: 1,
       posts: 1,
     });
     const { stdout } = await run(process.execPath, [BUILT_FILE, "history", "--json"], { env: env() });
@@ -274,7 +274,7 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
     "a connection that is cut in the middle of the insert (%s) pays for nothing, and the next call from anywhere pays once",
     async (when) => {
       const proxy = await startTcpProxy(postgres.port);
-      const { start, generations } = await startService({ [GENERATE]: STARTED });
+      const { start, orders } = await startService({ [GENERATE]: STARTED });
       await openStore().append("first");
       const client = await start(postgres.url().replace(`${postgres.port}`, `${proxy.port}`));
       proxy.cutAt = { text: "insert into", when };
@@ -283,16 +283,16 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
         code: "journal_unwritable",
         outcome: "not_sent",
       });
-      expect(generations()).toBe(0);
+      expect(orders()).toBe(0);
 
       const next = await (await start()).call("generate_video", TIDES);
       expect(next.structuredContent).toMatchObject({ jobId: JOB_ID });
-      expect(generations()).toBe(1);
+      expect(orders()).toBe(1);
     },
   );
 
   test("a database that hangs fails each look within 4 s, and does not hold up the end of the process", async () => {
-    const { start, generations, env } = await startService({ [GENERATE]: STARTED });
+    const { start, orders, env } = await startService({ [GENERATE]: STARTED });
     const client = await start();
     const idle = startRaw({ env: env() });
     await Promise.all([idle.open("legacy"), openStore().append("first")]);
@@ -316,13 +316,13 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
     process.stdout.write(
       `hanging: refused after ${Math.round(refusedMs)} ms, ended after ${Math.round(atMs - endMs)} ms\n`,
     );
-    expect({ code, generations: generations() }).toEqual({ code: 0, generations: 0 });
+    expect({ code, orders: orders() }).toEqual({ code: 0, orders: 0 });
     expect(refusedMs).toBeLessThan(10_000);
     expect(atMs - endMs).toBeLessThan(1_000);
   });
 
   test.runIf(process.getuid?.() === 0)("a full disk of the database pays for nothing", async () => {
-    const { start, generations } = await startService({ [GENERATE]: STARTED });
+    const { start, orders } = await startService({ [GENERATE]: STARTED });
     const disk = join(postgres.folder, "disk");
     mkdirSync(disk);
     expect(spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m,mode=777", "tmpfs", disk]).status).toBe(0);
@@ -349,7 +349,7 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
       outcome: "not_sent",
     });
     expect(textOf(refused)).toMatch(/can't be written \(could not extend file .*: No space left on device/);
-    expect(generations()).toBe(0);
+    expect(orders()).toBe(0);
   });
 
   test("a connection is encrypted if the server's certificate is trusted", async () => {
@@ -402,7 +402,7 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
       env,
       start: (url?: string, more: Record<string, string> = {}) =>
         connectLegacy({ file: BUILT_FILE, env: { ...env(url), ...more } }),
-      generations: () => rest.lines(GENERATE).length,
+      orders: () => rest.lines(GENERATE).length,
     };
   }
 });

@@ -11,7 +11,7 @@ import { JournalFiles } from "../../../src/idempotency/journal-files.ts";
 import type { PrivateFolder } from "../../../src/private-folder.ts";
 import { type Published, PublishOnce } from "../../../src/idempotency/publish-once.ts";
 import { Guard } from "../../../src/idempotency/guard.ts";
-import type { Generation, Job, Publication } from "../../../src/service/responses.ts";
+import type { StartedJob, Job, Publication } from "../../../src/service/responses.ts";
 import { OPERATIONS } from "../../../src/service/client.ts";
 import { statusError } from "../../../src/service/errors.ts";
 import type { CallOptions } from "../../../src/service/request-sender.ts";
@@ -185,7 +185,7 @@ class Process {
       journal,
       service: {
         generate: ({ topic }, options) =>
-          this.#request<Generation>([topic], options, undefined, (entryId) => ({
+          this.#request<StartedJob>([topic], options, undefined, (entryId) => ({
             jobId: `job of ${entryId}`,
             status: "processing",
           })),

@@ -20,7 +20,7 @@ const MAY_BE_STARTED = /in_progress|duplicate|cancelled/;
 async function openCard(): Promise<void> {
   const host = connectHost({
     "tool-input": (params) => {
-      card.request = params["arguments"] ?? {};
+      card.order = params["arguments"] ?? {};
       card.show();
       // A late result means that the call is a task: its result comes when the video is ready.
       card.readTimer = setTimeout(startFollowing, READ_MS, card, card.status, "", true);

@@ -72,7 +72,7 @@ export async function read(card: Card): Promise<void> {
 
 /** The newest video of this topic. */
 async function find(card: Card): Promise<string | undefined> {
-  const wanted = startOf(card.request.topic);
+  const wanted = startOf(card.order.topic);
   if (!wanted) return undefined;
   const { videos = [] } = await callTool(card.host, "list_videos");
   return videos.find(({ topic }) => startOf(topic) === wanted)?.jobId;

@@ -3,7 +3,7 @@
 import type { Host, Params } from "./host.ts";
 
 /** The arguments of generate_video, as a model may write them, or as the server has read them. */
-export interface GenerationRequest {
+export interface Order {
   readonly topic?: string;
   readonly duration?: number | string;
   readonly style?: string;
@@ -21,7 +21,7 @@ export interface Job {
   readonly progress?: { readonly total?: number; readonly completed?: number; readonly failed?: number };
   readonly savedTo?: string;
   readonly publishedTo?: readonly Post[];
-  readonly arguments?: GenerationRequest;
+  readonly arguments?: Order;
   /** Why the server no longer polls it. */
   readonly watchEnded?: string;
 }

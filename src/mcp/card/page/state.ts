@@ -2,7 +2,7 @@
 
 import type { McpUiHostCapabilities } from "@modelcontextprotocol/ext-apps/app-bridge";
 import type { Host } from "./host.ts";
-import type { Account, GenerationRequest, Job, Post } from "./server.ts";
+import type { Account, Order, Job, Post } from "./server.ts";
 
 export interface Card {
   readonly host: Host;
@@ -11,7 +11,7 @@ export interface Card {
   /** The host's capabilities; empty until it has named them, and after the teardown. */
   can: McpUiHostCapabilities;
   /** The arguments of the call. */
-  request: GenerationRequest;
+  order: Order;
 
   /** The job that the result names or, until then, that the card has found in the list; "" for none. */
   id: string;
@@ -51,7 +51,7 @@ export function createCard(host: Host, show: () => void): Card {
     host,
     show,
     can: {},
-    request: {},
+    order: {},
     id: "",
     status: "Starting…",
     error: "",

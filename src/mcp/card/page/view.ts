@@ -5,7 +5,7 @@ import { DEFAULTS, RENDER_TIME } from "../../../service/options.ts";
 import { append, appendButton, body, cut, findElements, play, quote, setText } from "./dom.ts";
 import { choose, isPublishable, press } from "./publish.ts";
 import { spokenText } from "./follow.ts";
-import type { GenerationRequest, Job, Post } from "./server.ts";
+import type { Order, Job, Post } from "./server.ts";
 import type { Card } from "./state.ts";
 
 // The values that are cast below are of one kind where they are, or the host's word.
@@ -40,9 +40,9 @@ export function createView(card: Card): () => void {
 
   function showJob(): void {
     const { job } = card;
-    const request = { ...DEFAULTS, ...card.request, ...job?.arguments };
-    setText(elements.topic, cut(spokenText(request.topic), 79));
-    setText(elements.facts, describeRequest(request));
+    const order = { ...DEFAULTS, ...card.order, ...job?.arguments };
+    setText(elements.topic, cut(spokenText(order.topic), 79));
+    setText(elements.facts, describeOrder(order));
     const { done = true, finalVideoUrl, videoUrls = [], progress: counts = {} } = job ?? {};
     const { total = 0, completed = videoUrls.length, failed = 0 } = counts;
     setText(elements.status, job ? describeJob(job, { total, completed, failed }) : card.status);
@@ -108,7 +108,7 @@ export function createView(card: Card): () => void {
   }
 }
 
-function describeRequest({ duration, style, language = "", voice }: GenerationRequest): string {
+function describeOrder({ duration, style, language = "", voice }: Order): string {
   // DisplayNames throws if the text is not a language tag.
   const isTag = /^[a-z]{2}$/.test(language);
   const name = isTag ? new Intl.DisplayNames("en", { type: "language" }).of(language) : language;
