@@ -25,7 +25,7 @@ export function createServer(
       name: "faceless-video-mcp",
       title: "Faceless Video",
       version: VERSION,
-      description: "Makes faceless short videos from a topic and publishes them.",
+      description: `Makes faceless short videos from a topic${application.canPublish ? " and publishes them" : ""}.`,
       websiteUrl: WEBSITE,
       icons: [
         {
