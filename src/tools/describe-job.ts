@@ -64,12 +64,15 @@ export function savedToOf(saved: SavedVideo | undefined): { readonly savedTo?: s
   return saved?.state === "saved" ? { savedTo: saved.path } : {};
 }
 
-export type JobContext = Pick<ToolContext, "jobs" | "reader" | "poller" | "history" | "savedVideos">;
+export type JobContext = Pick<
+  ToolContext,
+  "config" | "jobs" | "reader" | "poller" | "history" | "savedVideos"
+>;
 
 /** A job with what this computer knows of it, and what that means to the caller. */
 export async function describeJob(
   job: Job,
-  { jobs, reader, poller, history, savedVideos }: JobContext,
+  { config, jobs, reader, poller, history, savedVideos }: JobContext,
   { suggestsPublishing = false, wholeTopic = false } = {},
 ): Promise<ToolOutcome<Job>> {
   const saved = savedVideos.stateOf(job.jobId);
@@ -86,6 +89,7 @@ export async function describeJob(
     saved,
     watchEnded,
     isLinkUnread: reader.isListUnread,
+    isReadOnly: config.readOnly,
     earlierTries: stateOf(job.status) === "refunded" ? earlierTries(job.jobId, read?.orders ?? [], jobs) : 0,
   };
   const { summary, nextStep } = describeStatus(job, facts);
@@ -124,6 +128,8 @@ export interface StatusFacts {
   readonly publishedTo: readonly Post[] | undefined;
   readonly saved: SavedVideo | undefined;
   readonly earlierTries?: number;
+  /** No video can be generated here. */
+  readonly isReadOnly?: boolean;
   /** Why the job is no longer polled though it has not ended, as a sentence. */
   readonly watchEnded?: string | undefined;
   /** The list, in which the final video's link would stand, could not be read. */
@@ -142,16 +148,19 @@ export function describeStatus(job: Job, facts: StatusFacts): Guidance {
   }
 }
 
-function describeFailed({ earlierTries = 0 }: StatusFacts): Guidance {
+function describeFailed({ earlierTries = 0, isReadOnly = false }: StatusFacts): Guidance {
   if (earlierTries === 0)
     return {
       summary: "The render failed, and its credits are refunded automatically.",
-      nextStep: "Tell the user. The same video can be generated again if they still want it.",
+      nextStep: isReadOnly
+        ? "Tell the user."
+        : "Tell the user. The same video can be generated again if they still want it.",
     };
   return {
     summary: `The render failed again: this was attempt ${earlierTries + 1} of the same order. Its credits are refunded automatically.`,
-    nextStep:
-      "Tell the user, and suggest trying another topic or stopping: the same order would probably fail again.",
+    nextStep: isReadOnly
+      ? "Tell the user."
+      : "Tell the user, and suggest trying another topic or stopping: the same order would probably fail again.",
   };
 }
 

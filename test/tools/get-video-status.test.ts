@@ -45,6 +45,14 @@ async function guidanceFor(job: Job, ageMs?: number, more: Partial<ToolContext> 
   return [String(summary), String(nextStep)];
 }
 
+test("Where nothing can be generated, a failure does not suggest it", async () => {
+  const { context } = harnessOf(FAILED);
+  const config = { ...context.config, readOnly: true };
+  const [, step] = await guidanceFor(FAILED, 0, { config });
+
+  expect(step).toBe("Tell the user.");
+});
+
 test("A ready video's link comes first, and publishing is suggested once", async () => {
   const { call } = harnessOf(READY);
   const [first, second] = [await call({ jobId: JOB_ID }), await call({ jobId: JOB_ID })];
@@ -57,7 +65,14 @@ test("A ready video's link comes first, and publishing is suggested once", async
 test("That videos can be saved is said once in a process, where no folder is set and the service is real", async () => {
   const said = async (config: Partial<ToolContext["config"]>) => {
     const { call } = harnessOf(READY, {
-      config: { sandbox: false, confirmPublish: "on", problems: [], saveDir: undefined, ...config },
+      config: {
+        sandbox: false,
+        readOnly: false,
+        confirmPublish: "on",
+        problems: [],
+        saveDir: undefined,
+        ...config,
+      },
     });
     const texts = [await call({ jobId: JOB_ID }), await call({ jobId: JOB_ID })];
     return texts.map(({ summary }) => String(summary).replace(`Your video is ready: ${LINK}`, "").trim());
