@@ -88,7 +88,7 @@ export async function describeJob(
     publishedTo,
     saved,
     watchEnded,
-    isLinkUnread: reader.isListUnread,
+    isLinkUnread: reader.isLinkUnread(job.jobId),
     isReadOnly: config.readOnly,
     earlierTries: stateOf(job.status) === "refunded" ? earlierTries(job.jobId, read?.orders ?? [], jobs) : 0,
   };
@@ -132,7 +132,7 @@ export interface StatusFacts {
   readonly isReadOnly?: boolean;
   /** Why the job is no longer polled though it has not ended, as a sentence. */
   readonly watchEnded?: string | undefined;
-  /** The list, in which the final video's link would stand, could not be read. */
+  /** The final video's link is not known or an older one, and the list could not be read. */
   readonly isLinkUnread?: boolean | undefined;
 }
 
@@ -195,6 +195,7 @@ function describeCompleted(job: Job, facts: StatusFacts): Guidance {
         (isLinkUnread
           ? "The link of the final video could not be looked up."
           : "The service has not listed the link of the final video yet."),
+      link !== undefined && isLinkUnread && "This link is an older one, and could not be looked up again.",
       link !== undefined && hasFailedClips(job) && `${describeFailedClips(job)}.`,
       describeSaved(saved),
       describePosts(publishedTo),

@@ -25,7 +25,7 @@ export interface ToolContext {
   readonly config: Pick<Config, "sandbox" | "readOnly" | "confirmPublish" | "problems" | "saveDir">;
   readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
   readonly jobs: Pick<JobStore, "get" | "ageMs" | "updateFromPage">;
-  readonly reader: Pick<JobReader, "read" | "readRecent" | "isListUnread" | "explainNotFound">;
+  readonly reader: Pick<JobReader, "read" | "readRecent" | "isLinkUnread" | "explainNotFound">;
   readonly poller: Pick<Poller, "watchEnded">;
   readonly orderCheck: Pick<OrderCheck, "check">;
   readonly generateOnce: Pick<GenerateOnce, "run">;

@@ -22,7 +22,7 @@ export interface ToolHarness {
 
 /** A reader that sends a request for every read. */
 export function readerOf(read: () => Promise<Job>): ToolContext["reader"] {
-  return { read, readRecent: read, isListUnread: false, explainNotFound: async (_, error) => error };
+  return { read, readRecent: read, isLinkUnread: () => false, explainNotFound: async (_, error) => error };
 }
 
 type Changes = Omit<Partial<ToolContext>, "service"> & {

@@ -233,13 +233,21 @@ test("Clips that failed are named in a video that is ready", async () => {
 test.each<[string, boolean, number]>([
   ["The link of the final video could not be looked up.", true, 0],
   ["The service has not listed the link of the final video yet.", false, 10 * MINUTE_MS],
-])("A link that may never be listed orders no loop: %s", async (said, isListUnread, ageMs) => {
-  const reader = { ...readerOf(async () => WITHOUT_LINK), isListUnread };
+])("A link that may never be listed orders no loop: %s", async (said, isUnread, ageMs) => {
+  const reader = { ...readerOf(async () => WITHOUT_LINK), isLinkUnread: () => isUnread };
 
   expect(await guidanceFor(WITHOUT_LINK, ageMs, { reader })).toEqual([
     `The video is ready: 2 clips. ${said}`,
     "Tell the user that it is ready. Look for the link with get_video_status when they ask for it.",
   ]);
+});
+
+test("A link that could not be looked up again is said to be an older one", async () => {
+  const reader = { ...readerOf(async () => READY), isLinkUnread: () => true };
+
+  expect((await guidanceFor(READY, 0, { reader }))[0]).toBe(
+    `Your video is ready: ${LINK} This link is an older one, and could not be looked up again.`,
+  );
 });
 
 test.each([
