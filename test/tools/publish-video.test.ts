@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { type Clock, systemClock } from "../../src/clock.ts";
 import { BridgeError } from "../../src/errors.ts";
 import type { JobLookup } from "../../src/idempotency/generate-once.ts";
 import type { Job } from "../../src/service/responses.ts";
@@ -92,7 +93,7 @@ test.each<[string, "posted" | "unknown" | undefined, boolean, boolean]>([
 });
 
 test("Each platform's outcome has its reason", async () => {
-  const { call, computer } = harness();
+  const { call, computer, questions } = harness();
   await call(on("tiktok"));
   const results = [
     { platform: "youtube", ok: true },
@@ -102,6 +103,7 @@ test("Each platform's outcome has its reason", async () => {
   computer.onPublish = async () => ({ results });
   const { summary, nextStep, ...rest } = await call(on("tiktok", "youtube", "x", "vimeo", "facebook"));
 
+  expect(questions[1]?.message).toContain("It was posted to tiktok before, and is not posted there again.");
   for (const fact of [
     "posted to tiktok by an earlier call",
     'Not posted to x: the service says "The access token has expired".',
@@ -192,8 +194,11 @@ test.each<[string, World, string, RegExp]>([
   expect([computer.posts, questions]).toEqual([[], []]);
 });
 
-test("The user is asked about a video of an undocumented status that has a link", async () => {
-  const { call, questions } = harness({ job: { ...READY, status: "published" } });
+test.each<[string, Job]>([
+  ["of an undocumented status that has a link", { ...READY, status: "published" }],
+  ["that is completed, whose link is not known", { ...RENDERING, status: "completed", done: true }],
+])("The user is asked about a video %s", async (_, job) => {
+  const { call, questions } = harness({ job });
   await call(on("tiktok"));
 
   expect(questions).toHaveLength(1);
@@ -203,6 +208,7 @@ test.each([
   ["insta", "instagram"],
   ["yt", "youtube"],
   ["youtube-shorts", "youtube"],
+  ["you-tube", "youtube"],
   ["YouTube Shorts", "youtube"],
   ["twitter", "x"],
   ["fb", "facebook"],
@@ -241,7 +247,8 @@ test.each<[string, World, string]>([
 
 // The account's other name, or a status that nobody knows, may be that of a video which was posted.
 test.each<[string, BridgeError["facts"]["outcome"], World]>([
-  ["an account that isn't connected", "rejected", { connected: ["youtube"] }],
+  ["an account that isn't connected", "rejected", { connected: ["youtube", "facebook"] }],
+  ["a job that the service doesn't know", "rejected", { job: "not found" }],
   ["a video that is still rendering", "rejected", { job: RENDERING }],
   ["an account of another name", "unknown", { connected: ["x", "youtube"] }],
   ["an undocumented status", "unknown", { job: { ...QUEUED, status: "publishing" } }],
@@ -256,6 +263,18 @@ test.each<[string, BridgeError["facts"]["outcome"], World]>([
     expect(await errorOf(call(on("twitter", "youtube")))).toMatchObject({ ...facts, outcome });
   },
 );
+
+test.each<[string, BridgeError["facts"]["code"], () => Promise<JobLookup>]>([
+  ["is no refusal", "timeout", async () => RENDERING],
+  ["can't be explained in time", "refused", () => new Promise(() => {})],
+])("A failure that %s stays unknown", async (_, code, tryReadJob) => {
+  const clock: Clock = { ...systemClock, after: (__, action) => systemClock.after(0, action) };
+  const { call, computer } = createHarness(publishVideo, { tryReadJob, clock, askUser: async () => false });
+  const facts = { code, message: "It failed.", outcome: "unknown", retryable: false } as const;
+  computer.onPublish = () => Promise.reject(new BridgeError({ ...facts, nextStep: "Look." }));
+
+  expect(await errorOf(call(on("tiktok")))).toMatchObject(facts);
+});
 
 test.each<[string, string | undefined, JobLookup | null, string, string]>([
   ["neither topic nor link", undefined, null, `the video of job "${JOB_ID}"`, ""],
@@ -364,3 +383,10 @@ test.each(["YouTube Shorts", "a\u202Eb", "x".repeat(65), "-x"])(
     expect(computer.posts).toEqual([]);
   },
 );
+
+test("What can't be platforms' ids is named where the connected ones can't be listed", async () => {
+  expect(await errorOf(harness().call(on("tik tok", "-x")))).toMatchObject({
+    message: 'platforms: "tik tok" and "-x" can\'t be platforms\' ids.',
+    nextStep: "Use the ids that list_connected_platforms gives, such as tiktok.",
+  });
+});
