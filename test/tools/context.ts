@@ -36,7 +36,7 @@ export function createHarness(tool: Tool, { service, ...more }: Changes = {}): T
   const computer = new Computer();
   const process = computer.process({ jobs });
   const context: ToolContext = {
-    config: { sandbox: false, confirmPublish: "on", problems: [], saveDir: "/videos" },
+    config: { sandbox: false, readOnly: false, confirmPublish: "on", problems: [], saveDir: "/videos" },
     service: { listVideos: notUsed, listConnectedPlatforms: notUsed, ...service },
     jobs,
     reader: readerOf(notUsed),

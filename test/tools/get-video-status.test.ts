@@ -57,7 +57,14 @@ test("A ready video's link comes first, and publishing is suggested once", async
 test("That videos can be saved is said once in a process, where no folder is set and the service is real", async () => {
   const said = async (config: Partial<ToolContext["config"]>) => {
     const { call } = harnessOf(READY, {
-      config: { sandbox: false, confirmPublish: "on", problems: [], saveDir: undefined, ...config },
+      config: {
+        sandbox: false,
+        readOnly: false,
+        confirmPublish: "on",
+        problems: [],
+        saveDir: undefined,
+        ...config,
+      },
     });
     const texts = [await call({ jobId: JOB_ID }), await call({ jobId: JOB_ID })];
     return texts.map(({ summary }) => String(summary).replace(`Your video is ready: ${LINK}`, "").trim());
@@ -207,6 +214,18 @@ test("A render over ten minutes old is told to the user, and not waited for", as
   expect(summary).toContain("Started 10 minutes ago, much longer than the usual 2 to 4 minutes.");
   expect(nextStep).toMatch(/^Tell the user/);
   expect((await guidanceFor(RUNNING, 10 * MINUTE_MS - 1))[0]).toContain("Started 9 minutes ago; renders");
+});
+
+test.each([
+  ["failed", FAILED, 0],
+  ["takes unusually long", RUNNING, 10 * MINUTE_MS],
+])("Where nothing can be generated, no step after a video that %s names it", async (_, job, ageMs) => {
+  const { config } = createHarness(getVideoStatus).context;
+  const steps = async (readOnly: boolean) =>
+    (await guidanceFor(job, ageMs, { config: { ...config, readOnly } }))[1];
+
+  expect(await steps(false)).toContain("generate");
+  expect(await steps(true)).toMatch(/^Tell the user(?!.*generate)/);
 });
 
 test("Clips that failed are named in a video that is ready", async () => {

@@ -22,7 +22,7 @@ interface World {
 /** A job, and the accounts that are connected; none are known unless given. */
 function harness({ job = READY, connected, sandbox = false }: World = {}) {
   return createHarness(publishVideo, {
-    config: { sandbox, confirmPublish: "on", problems: [], saveDir: undefined },
+    config: { sandbox, readOnly: false, confirmPublish: "on", problems: [], saveDir: undefined },
     tryReadJob: async () => job ?? undefined,
     service: {
       listConnectedPlatforms: async () => {
