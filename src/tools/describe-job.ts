@@ -84,12 +84,12 @@ export async function describeJob(
   const watchEnded = job.done ? undefined : poller.watchEnded(job.jobId);
   const facts = {
     ageMs: jobs.ageMs(job.jobId),
+    isReadOnly: config.readOnly,
     suggestsPublishing,
     publishedTo,
     saved,
     watchEnded,
     isLinkUnread: reader.isLinkUnread(job.jobId),
-    isReadOnly: config.readOnly,
     earlierTries: stateOf(job.status) === "refunded" ? earlierTries(job.jobId, read?.orders ?? [], jobs) : 0,
   };
   const { summary, nextStep } = describeStatus(job, facts);
@@ -122,14 +122,14 @@ function earlierTries(jobId: string, orders: readonly OrderEntry[], jobs: JobCon
 export interface StatusFacts {
   /** Since the job was started, where that is known. */
   readonly ageMs: number | undefined;
+  /** The caller is not offered generate_video, which no text may name then. */
+  readonly isReadOnly?: boolean;
   /** The next step may be to ask the user about publishing. */
   readonly suggestsPublishing?: boolean;
   /** Undefined if that can't be read. */
   readonly publishedTo: readonly Post[] | undefined;
   readonly saved: SavedVideo | undefined;
   readonly earlierTries?: number;
-  /** No video can be generated here. */
-  readonly isReadOnly?: boolean;
   /** Why the job is no longer polled though it has not ended, as a sentence. */
   readonly watchEnded?: string | undefined;
   /** The final video's link is not known or an older one, and the list could not be read. */
@@ -164,7 +164,7 @@ function describeFailed({ earlierTries = 0, isReadOnly = false }: StatusFacts): 
   };
 }
 
-function describeUnfinished(job: Job, { ageMs, watchEnded }: StatusFacts): Guidance {
+function describeUnfinished(job: Job, { ageMs, watchEnded, isReadOnly = false }: StatusFacts): Guidance {
   const isLong = ageMs !== undefined && ageMs >= LONG_RENDER_MS;
   const status = quote(job.status, 60);
   const now =
@@ -179,7 +179,7 @@ function describeUnfinished(job: Job, { ageMs, watchEnded }: StatusFacts): Guida
   return {
     summary: inSentences(`${state}: ${describeProgress(job)}.`, age, describeUnsafe(job)),
     nextStep: isLong
-      ? "Tell the user that it takes unusually long. Look again with get_video_status when they ask, and don't generate it again."
+      ? `Tell the user that it takes unusually long. Look again with get_video_status when they ask${isReadOnly ? "" : ", and don't generate it again"}.`
       : nextStep,
   };
 }

@@ -224,6 +224,18 @@ test("A render over ten minutes old is told to the user, and not waited for", as
   expect((await guidanceFor(RUNNING, 10 * MINUTE_MS - 1))[0]).toContain("Started 9 minutes ago; renders");
 });
 
+test.each([
+  ["failed", FAILED, 0],
+  ["takes unusually long", RUNNING, 10 * MINUTE_MS],
+])("Where nothing can be generated, no step after a video that %s names it", async (_, job, ageMs) => {
+  const { config } = createHarness(getVideoStatus).context;
+  const steps = async (readOnly: boolean) =>
+    (await guidanceFor(job, ageMs, { config: { ...config, readOnly } }))[1];
+
+  expect(await steps(false)).toContain("generate");
+  expect(await steps(true)).toMatch(/^Tell the user(?!.*generate)/);
+});
+
 test("Clips that failed are named in a video that is ready", async () => {
   const job = { ...READY, progress: { total: 3, completed: 2, failed: 1 } };
 

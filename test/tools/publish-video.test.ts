@@ -103,7 +103,9 @@ test("Each platform's outcome has its reason", async () => {
   computer.onPublish = async () => ({ results });
   const { summary, nextStep, ...rest } = await call(on("tiktok", "youtube", "x", "vimeo", "facebook"));
 
-  expect(questions[1]?.message).toContain("It was posted to tiktok before, and is not posted there again.");
+  expect(questions[1]?.message).toContain(
+    "The service reported it posted to tiktok before, so it is not posted there again.",
+  );
   for (const fact of [
     "posted to tiktok by an earlier call",
     'Not posted to x: the service says "The access token has expired".',
@@ -321,6 +323,22 @@ test("Of a call's 38 s the user takes none, but what is looked at before they ar
   await call(on("tiktok"));
 
   expect(computer.options).toMatchObject([{ deadlineMs: 28_000 }]);
+});
+
+test("The question claims no earlier post for which the service gave no link", async () => {
+  const { call, computer, questions } = harness();
+  computer.onPublish = async () => ({ results: [{ platform: "tiktok", ok: true }] });
+  await call(on("tiktok"));
+  await call(on("tiktok", "youtube"));
+  const { nextStep } = await call(on("tiktok"));
+  await call({ ...on("tiktok"), confirmDuplicate: codeIn({ nextStep: String(nextStep) }) });
+
+  expect(questions[1]?.message).toContain(
+    "The service reported it posted to tiktok before, so it is not posted there again.",
+  );
+  expect(questions[2]?.message).toContain(
+    "An earlier attempt may have made it public on tiktok: look at the account before you answer.",
+  );
 });
 
 test("The question says in a sandbox that nothing is posted", async () => {
