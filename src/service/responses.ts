@@ -218,7 +218,13 @@ export function isRefusal(json: unknown, method: "GET" | "POST"): boolean {
   const { data: answer } = errorEnvelopeSchema.safeParse(json);
   if (answer?.error.code === undefined && answer?.error.message === undefined) return false;
   const isJob = method === "GET" && typeof answer["status"] === "string";
-  return !isJob && !SUBJECTS.some((name) => Object.hasOwn(answer, name));
+  return !isJob && !hasSubject(answer);
+}
+
+/** At any depth: where the service puts what it has started or posted beside an error is not documented. */
+function hasSubject(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return SUBJECTS.some((name) => Object.hasOwn(value, name)) || Object.values(value).some(hasSubject);
 }
 
 /** Parse the answers of the service at `baseUrl`. The names given to `clean` are never links. */

@@ -16,6 +16,8 @@ const QUEUED: Job = { ...RENDERING, status: "queued" };
 
 interface World {
   readonly job?: JobLookup | null;
+  /** What this process has seen of it. */
+  readonly known?: Job;
   readonly connected?: readonly string[];
   readonly sandbox?: boolean;
 }
@@ -250,14 +252,16 @@ test.each<[string, World, string]>([
 // The account's other name, or a status that nobody knows, may be that of a video which was posted.
 test.each<[string, BridgeError["facts"]["outcome"], World]>([
   ["an account that isn't connected", "rejected", { connected: ["youtube", "facebook"] }],
-  ["a job that the service doesn't know", "rejected", { job: "not found" }],
+  ["a job that the service doesn't know", "unknown", { job: "not found" }],
+  ["a video that was ready before", "unknown", { job: RENDERING, known: READY }],
   ["a video that is still rendering", "rejected", { job: RENDERING }],
   ["an account of another name", "unknown", { connected: ["x", "youtube"] }],
   ["an undocumented status", "unknown", { job: { ...QUEUED, status: "publishing" } }],
 ])(
   "After a refusal that may have posted to one of two platforms, %s leaves it %s",
   async (_, outcome, world) => {
-    const { call, computer } = answering([], world);
+    const { call, computer, jobs } = answering([], world);
+    if (world.known !== undefined) jobs.put(world.known);
     const facts = { code: "refused", outcome: "unknown", status: 422 } as const;
     computer.onPublish = () =>
       Promise.reject(new BridgeError({ ...facts, message: "Refused.", nextStep: "Look.", retryable: false }));
@@ -386,7 +390,7 @@ test("A repeat and another video are other questions", async () => {
   expect(new Set(questions.map(({ key }) => key)).size).toBe(5);
 });
 
-test.each(["YouTube Shorts", "a\u202Eb", "x".repeat(65), "-x"])(
+test.each(["all", "every-platform", "YouTube Shorts", "a\u202Eb", "x".repeat(65), "-x"])(
   "%j is no platform's id, and those that are connected are listed",
   async (name) => {
     const { call, computer } = harness({ connected: ["tiktok", "youtube"] });
