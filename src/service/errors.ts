@@ -77,7 +77,7 @@ export function statusError(
   ) => requestError(operation, { code, message, nextStep, ...facts, status, serviceMessage: words });
   const isOutOfCredits = words?.code === "out_of_credits" || status === 402;
   const isAboutWholeCall =
-    isOutOfCredits || [401, 403, 404, 410].includes(status) || (status === 429 && isUsedUp(answer));
+    isOutOfCredits || [401, 403, 404].includes(status) || (status === 429 && isUsedUp(answer));
   // It may be about one platform, when others have the video already; a conflict may be with this very post.
   const mayBePosted = platforms !== undefined && (status === 409 || (platforms > 1 && !isAboutWholeCall));
   const partly = mayBePosted && platforms > 1 ? ", but some of the platforms may already have it" : "";
@@ -115,7 +115,10 @@ export function statusError(
       { ...refused, isForUser: true },
     );
   // A 404 without the service's words is a gateway's. A 410 says that there was something at this address.
-  if (notFound !== undefined && (status === 410 || (status === 404 && words !== undefined)))
+  if (
+    notFound !== undefined &&
+    ((status === 410 && platforms === undefined) || (status === 404 && words !== undefined))
+  )
     return error("not_found", notFound.message, notFound.nextStep);
   if (status === 404)
     return error(

@@ -33,7 +33,7 @@ test.each<[string, ScriptedAnswer, ErrorCode, Outcome, Outcome]>([
   ["404", refused(404), "not_found", "rejected", "rejected"],
   ["404 of a gateway", { status: 404, body: "<html>" }, "not_found", "rejected", "rejected"],
   ["409, as of the same post", refused(409), "refused", "unknown", "unknown"],
-  ["410", refused(410), "not_found", "rejected", "rejected"],
+  ["410", refused(410), "refused", "rejected", "unknown"],
   ["422", refused(422), "refused", "rejected", "unknown"],
   ["429", refused(429), "rate_limited", "rejected", "unknown"],
   [
