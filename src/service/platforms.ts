@@ -4,22 +4,24 @@
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   insta: "instagram",
   ig: "instagram",
-  "instagram reels": "instagram",
+  instagramreels: "instagram",
   reels: "instagram",
   yt: "youtube",
-  "youtube shorts": "youtube",
+  youtubeshorts: "youtube",
   shorts: "youtube",
   twitter: "x",
   fb: "facebook",
   tt: "tiktok",
-  "tik tok": "tiktok",
 };
 
-/** The one id of a platform: "X", "Twitter" and "twitter" are x. Another name stands for itself. */
+/**
+ * The one id of a platform: "X", "Twitter" and "twitter" are x, "tik-tok" and "TikTok" are tiktok. Another
+ * name stands for itself.
+ */
 export function platformId(name: string): string {
   const id = name.trim().toLowerCase();
-  const words = id.replace(/[^a-z0-9]+/g, " ").trim();
-  return Object.hasOwn(OTHER_NAMES, words) ? (OTHER_NAMES[words] ?? id) : id;
+  const letters = id.replace(/[^\p{L}\p{N}]+/gu, "");
+  return Object.hasOwn(OTHER_NAMES, letters) ? (OTHER_NAMES[letters] ?? id) : letters || id;
 }
 
 /** Why a post failed, in the service's words. The field is not documented, so the likely names are tried. */

@@ -63,6 +63,8 @@ test.each([
   ["x", ["x"], "twitter"],
   ["youtube", ["youtube"], "YT"],
   ["insta", ["insta"], "instagram"],
+  ["you-tube", ["you-tube"], "youtube"],
+  ["linkedin", ["LinkedIn"], "linked-in"],
 ])("A post on %s whose answer names %j counts as one on %s", async (asked, named, platform) => {
   const computer = new Computer();
   const failed = { platform: asked, ok: false };
