@@ -52,11 +52,11 @@ export function createApplication({ config, service, clock, log, redact }: Given
   const poller = new Poller({ source: service, reader, store: jobs, schedule, clock, log });
   const waiting = { poller, reader, store: jobs, clock };
   const tryReadJob = async (jobId: string, signal: AbortSignal): Promise<JobLookup> => {
-    const read = reader
-      .readLatest(jobId, { background: false, signal })
-      .catch((error: unknown) =>
-        error instanceof BridgeError && error.facts.code === "not_found" ? "not found" : undefined,
-      );
+    const read = reader.readLatest(jobId, { background: false, signal }).catch((error: unknown) => {
+      if (!(error instanceof BridgeError) || error.facts.code !== "not_found") return undefined;
+      // A gateway's 404, for which the user has to check the address, says nothing of the job.
+      return error.facts.isForUser === true ? undefined : "not found";
+    });
     return Promise.race([read, pause(clock, LOOK_FIRST_MS).then(() => undefined)]);
   };
   // A server that is not set up touches neither a file nor a database.

@@ -38,11 +38,11 @@ const errorIn = (result: Result) => result._meta?.["faceless/error"];
 /** The confirmation code in a result or an error. */
 const codeIn = (result: Result) => /confirmDuplicate: "(\w+)"/.exec(textOf(result))?.[1] ?? "no code";
 
-/** Makes everything in the journal six minutes older. */
-function makeOlder(folder: string): void {
+/** Makes everything in the journal older. */
+function makeOlder(folder: string, minutes = 6): void {
   for (const name of readdirSync(folder)) {
     const text = readFileSync(join(folder, name), "utf8");
-    const older = (_: string, field: string, ms: string) => `"${field}":${Number(ms) - 6 * 60_000}`;
+    const older = (_: string, field: string, ms: string) => `"${field}":${Number(ms) - minutes * 60_000}`;
     writeFileSync(join(folder, name), text.replace(/"(atMs)":([\d.]+)/g, older));
   }
 }
@@ -174,6 +174,19 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     expect(sent()).toEqual([1, 2]);
     const again = await client.call("publish_video", { ...POST, confirmDuplicate: codeIn(refused) });
     expect(again.structuredContent).toMatchObject({ results: [POSTED] });
+  });
+
+  test("a gateway's 404 does not say that an old job is gone, so that it is not paid for again", async () => {
+    const { folder, start, sent } = await computer({
+      [GENERATE]: started(JOB_ID),
+      [STATUS]: { status: 404, body: "<html>" },
+    });
+    await (await start()).call("generate_video", TIDES);
+    makeOlder(folder, 25 * 60);
+
+    const { structuredContent } = await (await start()).call("generate_video", TIDES);
+    expect(structuredContent).toMatchObject({ jobId: JOB_ID, alreadyStarted: true });
+    expect(sent()).toEqual([1, 0]);
   });
 
   test("a publication that is cancelled after it was sent, and made again, posts once", async () => {
