@@ -20,6 +20,8 @@ import { defineTool, type Guidance, guidanceFields, type Question } from "./tool
 const MAX_PLATFORMS = 20;
 /** The user reads the ids in the question: nothing in one may be invisible or read like a sentence. */
 const PLATFORM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+/** Not ids, but words for several platforms: a later post on one of these would not look like a repeat. */
+const SEVERAL = /^(?:all|any|both|each|every(?:where|thing)?)(?![a-z])/;
 /** The yes names up to this many platforms; more are only counted. */
 const MAX_NAMED = 6;
 
@@ -57,7 +59,7 @@ export const publishVideo = defineTool({
     const { jobs: known, nowMs = 0 } = (await context.history()) ?? {};
     const { posts = [] } = known?.get(jobId.toLowerCase()) ?? {};
     const isFirst = posts.every(({ result }) => result === undefined);
-    const unusable = platforms.filter((platform) => !PLATFORM_ID.test(platform));
+    const unusable = platforms.filter((platform) => !PLATFORM_ID.test(platform) || SEVERAL.test(platform));
     if (unusable.length > 0) throw unusableError(unusable, await listConnected(service, signal));
     const ask = async (plan: PublicationPlan) => {
       let askedMs = clock.monotonicMs();

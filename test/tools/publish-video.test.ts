@@ -276,6 +276,16 @@ test.each<[string, BridgeError["facts"]["outcome"], World]>([
   },
 );
 
+test.each(["all", "everywhere", "all_accounts"])("%s is no platform, so nothing is sent", async (name) => {
+  const { call, computer } = answering([], { connected: ["tiktok"] });
+
+  expect(await errorOf(call(on(name)))).toMatchObject({
+    code: "invalid_input",
+    nextStep: expect.stringMatching(/^Connected: tiktok\. .* call again with the ids they mean\.$/),
+  });
+  expect(computer.posts).toEqual([]);
+});
+
 test.each<[string, string | undefined, JobLookup | null, string, string]>([
   ["neither topic nor link", undefined, null, `the video of job "${JOB_ID}"`, ""],
   ["a link alone", undefined, READY, "this video", ` Watch it: ${LINK}`],
