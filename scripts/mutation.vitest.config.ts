@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     globalSetup: "test/fixtures/no-leftovers.ts",
+    setupFiles: "scripts/mutation.setup.ts",
     include: [
       "test/service/{retry,rate-limiter,request-sender,client,errors,responses,late-answers}.test.ts",
       "test/idempotency/*.test.ts",

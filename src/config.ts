@@ -208,7 +208,8 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
       if (whenUnset !== undefined) problems.push(unsetProblem(env, variable, whenUnset));
       return undefined;
     }
-    const fix = `Set it to ${values}, or remove it`;
+    // The model reads this, too: it must not hear how a guard is loosened.
+    const fix = `Set it to ${values}${isGuard === true ? "" : ", or remove it"}`;
     const isUnfilled = isGuard === true && holdsPlaceholder(text);
     const value = isUnfilled
       ? { problem: UNFILLED, fix }

@@ -14,6 +14,11 @@ export function readJobId(text: string): string | undefined {
   return ids.every((id) => id === ids[0]) ? ids[0] : undefined;
 }
 
+/** The id in a service's answer: a UUID in either case is one job's, and callers write it in lower case. */
+export function jobIdFrom(answered: string): string {
+  return JOB_ID.test(answered) ? answered.toLowerCase() : answered;
+}
+
 export function jobUri(jobId: string): string {
   // A lone surrogate can't be encoded, and must not cost the user the answer that names their job.
   return `${URI_PREFIX}${encodeURIComponent(jobId.replace(/\p{Cs}/gu, "\uFFFD"))}`;

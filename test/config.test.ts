@@ -95,7 +95,10 @@ const RELATIVE = {
   problem: "is a relative path, which depends on where your client starts this server",
   fix: "Set it to an absolute path, or to one that begins with ~",
 };
-const not = (values: string) => ({ problem: `is not ${values}`, fix: `Set it to ${values}, or remove it` });
+const not = (values: string, removal = "") => ({
+  problem: `is not ${values}`,
+  fix: `Set it to ${values}${removal}`,
+});
 test.each([
   ["FACELESS_SAVE_DIR", RELATIVE, ["Videos", "./Videos", "~other/Videos", "$HOME/Videos", "off"]],
   ["FACELESS_STATE_DIR", RELATIVE, ["state", "./off", "../state", "~other/state"]],
@@ -127,8 +130,12 @@ test.each([
       "postgres://u:1#s3cret@db.test/x",
     ],
   ],
-  ["HTTPS_PROXY", not("the URL of an HTTP proxy"), ["socks5://user:x@proxy.example", "http://", "a proxy"]],
-  ["HTTP_PROXY", not("the URL of an HTTP proxy"), ["http://user:x@proxy:99999"]],
+  [
+    "HTTPS_PROXY",
+    not("the URL of an HTTP proxy", ", or remove it"),
+    ["socks5://user:x@proxy.example", "http://", "a proxy"],
+  ],
+  ["HTTP_PROXY", not("the URL of an HTTP proxy", ", or remove it"), ["http://user:x@proxy:99999"]],
 ])("%s guards money, privacy or publicity, so a wrong value is a problem", (variable, mistake, values) => {
   for (const value of values) expect(problemOf({ [variable]: value })).toEqual({ variable, ...mistake });
 });
@@ -149,7 +156,7 @@ test.each([
   expect(problemOf({ [variable]: value })).toEqual({
     variable,
     problem: "holds a ${…} placeholder that your client did not fill in",
-    fix: `Set it to ${values}, or remove it`,
+    fix: `Set it to ${values}`,
   });
 });
 
@@ -172,7 +179,7 @@ test.each([
   ["FACELESS_LOG_LEVEL", ["verbose", "warning", "2", "off"]],
 ])("%s is harmless, so a wrong value is warned of and its default used", (variable, wrong) => {
   const setting = Object.values(SETTINGS).find(({ name }) => name === variable);
-  const { problem, fix } = not(setting?.values ?? "");
+  const { problem, fix } = not(setting?.values ?? "", ", or remove it");
   const warning = { variable, problem: `${problem}, so ${setting?.default} is used`, fix };
 
   for (const value of wrong)

@@ -11,6 +11,7 @@ import {
   formatReport,
   type HostInfo,
   pass,
+  READ_ONLY,
   redactReport,
   skip,
 } from "./doctor/check.ts";
@@ -72,7 +73,10 @@ async function checkStart(
 ): Promise<readonly Check[]> {
   const { env, hidden } = start;
   const target = config.sandbox ? undefined : readTarget(env, options.homeDir);
-  const settings = checkConfig(env, config, { isEntry: options.client !== undefined, hidden });
+  const settings = [
+    ...checkConfig(env, config, { isEntry: options.client !== undefined, hidden }),
+    ...(config.readOnly ? [pass(READ_ONLY, "no video can be made or posted")] : []),
+  ];
   const doubt =
     config.sandbox && config.saveDir === undefined
       ? []

@@ -63,7 +63,8 @@ async function readHistory(
   if (entries.length === 0)
     return {
       summary: `The journal holds no orders and no posts (${store.place}).`,
-      nextStep: "The sandbox keeps no journal, and a client whose entry sets FACELESS_STATE_DIR has its own.",
+      nextStep:
+        "The sandbox keeps no journal, and a client whose entry sets FACELESS_STATE_DIR or FACELESS_JOURNAL_URL has its own.",
       requests: [],
     };
   const jobs = jobHistories(entries);

@@ -54,7 +54,7 @@ export class JobReader {
   /** The last request for the video list. */
   #list: { readonly startedMs: number; readonly done: Promise<void> } | undefined;
   /** Whether the video list, in which links are looked up, could not be read the last time. */
-  isListUnread = false;
+  #isListUnread = false;
 
   constructor(options: JobReaderOptions) {
     this.#options = options;
@@ -111,13 +111,24 @@ export class JobReader {
       const done = source.listNewestVideos({ background: false, deadlineMs: LIST_DEADLINE_MS }).then(
         ({ videos }) => {
           store.updateFromPage(videos, { isFirstPage: true });
-          this.isListUnread = false;
+          this.#isListUnread = false;
         },
-        () => void (this.isListUnread = true),
+        () => void (this.#isListUnread = true),
       );
       this.#list = { startedMs, done };
     }
     return this.#list.done;
+  }
+
+  /** Whether the job's link is not known, or may be outdated, since the list could not be read. */
+  isLinkUnread(jobId: string): boolean {
+    return this.#isListUnread && this.#isLinkOld(jobId);
+  }
+
+  #isLinkOld(jobId: string): boolean {
+    const { store, clock } = this.#options;
+    const { linkAtMs = -Infinity } = store.get(jobId) ?? {};
+    return clock.monotonicMs() - linkAtMs > MAX_LINK_AGE_MS;
   }
 
   /** The service may need a moment until it finds a job that it has just started. */
@@ -158,9 +169,7 @@ export class JobReader {
 
   /** The documented status has no final video; a list that is no older than that answer may have it. */
   async #lookUpLink({ jobId, status }: Job, ageMs: number): Promise<void> {
-    const { store, clock } = this.#options;
-    const { linkAtMs = -Infinity } = store.get(jobId) ?? {};
-    if (stateOf(status) !== "ready" || clock.monotonicMs() - linkAtMs <= MAX_LINK_AGE_MS) return;
+    if (stateOf(status) !== "ready" || !this.#isLinkOld(jobId)) return;
     await this.refreshFromList(Math.min(ageMs, LOOKUP_INTERVAL_MS));
   }
 }

@@ -8,7 +8,7 @@ import type { Job } from "../service/responses.ts";
 import { findByWords, firstSpokenWords } from "../spoken-words.ts";
 import { cleanServiceText, quote } from "../text.ts";
 import { describeJob, type JobContext } from "../tools/describe-job.ts";
-import { type ToolContext, withGuidance } from "../tools/tool.ts";
+import { withGuidance } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
 import { showsCards } from "./card/card.ts";
 import { protocolError } from "./tools.ts";
@@ -107,7 +107,7 @@ export function registerResources(server: McpServer, application: Application): 
 /** Describes a job as get_video_status does. */
 export async function describeKnownJob(
   job: Job,
-  context: JobContext & Pick<ToolContext, "config">,
+  context: JobContext,
   options: { readonly wholeTopic?: boolean } = {},
 ): Promise<Record<string, unknown>> {
   await context.savedVideos.refresh();

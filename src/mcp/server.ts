@@ -25,7 +25,7 @@ export function createServer(
       name: "faceless-video-mcp",
       title: "Faceless Video",
       version: VERSION,
-      description: "Makes faceless short videos from a topic and publishes them.",
+      description: `Makes faceless short videos from a topic${application.canPublish ? " and publishes them" : ""}.`,
       websiteUrl: WEBSITE,
       icons: [
         {
@@ -67,12 +67,14 @@ function instructionsFor({ config, canPublish }: Pick<Application, "config" | "c
     : "";
   if (config.readOnly)
     return `${what} This server only reads: list_videos shows the account's videos, get_video_status one of them.${unset}${sandbox}`;
-  const publish = canPublish ? ", and call publish_video only where they ask for it" : "";
+  const last = canPublish
+    ? "show the link, and call publish_video only where they ask for it"
+    : "and show the link";
   const never = canPublish
     ? "generate_video spends credits and publish_video posts publicly at once: never repeat either to check on it."
     : "generate_video spends credits: never repeat it to check on it.";
   const posts = canPublish ? ", adds captions, schedules or deletes a post" : " or adds captions";
-  return `${what}${unset} Write the topic with the user, get their yes unless they left it to you, call generate_video once per video, follow it with get_video_status for ${RENDER_TIME}, show the link${publish}. ${never} A change is a new video that costs again.${sandbox}
+  return `${what}${unset} Write the topic with the user, get their yes unless they left it to you, call generate_video once per video, follow it with get_video_status for ${RENDER_TIME}, ${last}. ${never} A change is a new video that costs again.${sandbox}
 
 No tool shows the price or the credit balance, cancels or edits a video${posts}: say so instead of trying.`;
 }

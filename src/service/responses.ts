@@ -3,6 +3,7 @@
 // that can't be used costs no other. Links that are unsafe to open are left out.
 
 import * as z from "zod";
+import { jobIdFrom } from "../job.ts";
 import { isLoopback } from "../loopback.ts";
 import type { Redact } from "../redact.ts";
 import { fitInto, MAX_JOB_BYTES, memoryOf } from "../result-size.ts";
@@ -116,7 +117,7 @@ const status = z
   .string()
   .min(1)
   .transform((word) => cutText(word, MAX_ID));
-const jobId = z.string().min(1).max(MAX_ID);
+const jobId = z.string().min(1).max(MAX_ID).transform(jobIdFrom);
 /** A number that stands where a text is documented means its digits. */
 const textOrNumber = z.union([z.string(), z.number().transform(String)]);
 /** A value of another type counts as absent. */
@@ -141,7 +142,7 @@ export function findStartedJob(text: string): { readonly jobId: string } | undef
     ([, id, n]) => id ?? n,
   );
   const [only] = ids;
-  return only !== undefined && new Set(ids).size === 1 ? { jobId: only } : undefined;
+  return only !== undefined && new Set(ids).size === 1 ? { jobId: jobIdFrom(only) } : undefined;
 }
 
 const count = () => optional(z.number());

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { z } from "zod";
+import { jobIdFrom } from "../job.ts";
 
 export type WebhookReceiver = Awaited<ReturnType<typeof receiveWebhooks>>;
 
@@ -13,7 +14,7 @@ const MAX_CONNECTIONS = 50;
 /** A connection has this long from its first byte to its last. */
 const DEADLINE_MS = 5_000;
 
-const deliverySchema = z.looseObject({ jobId: z.string() });
+const deliverySchema = z.looseObject({ jobId: z.string().transform(jobIdFrom) });
 
 /**
  * Opens a port on 127.0.0.1, or any free one for 0. `onHint` is called with the jobId that a delivery names,

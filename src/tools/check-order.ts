@@ -47,7 +47,7 @@ function doubtLanguage({ topic, language }: Order, spoken: string): Doubt {
   const name = languageName(DEFAULTS.language);
   if (foreign * 2 <= all) return undefined;
   return [
-    `Not sent: no language was given, so the voice would speak ${name}, but its words are of another script (${foreign} of ${all} letters).`,
+    `Not sent: no language was given, so the voice would speak ${name}, but the topic is in another script (${foreign} of ${all} letters).`,
     `Call again with the topic's language, or write it in ${name}.`,
   ];
 }

@@ -64,12 +64,15 @@ export function savedToOf(saved: SavedVideo | undefined): { readonly savedTo?: s
   return saved?.state === "saved" ? { savedTo: saved.path } : {};
 }
 
-export type JobContext = Pick<ToolContext, "jobs" | "reader" | "poller" | "history" | "savedVideos">;
+export type JobContext = Pick<
+  ToolContext,
+  "config" | "jobs" | "reader" | "poller" | "history" | "savedVideos"
+>;
 
 /** A job with what this computer knows of it, and what that means to the caller. */
 export async function describeJob(
   job: Job,
-  { jobs, reader, poller, history, savedVideos }: JobContext,
+  { config, jobs, reader, poller, history, savedVideos }: JobContext,
   { suggestsPublishing = false, wholeTopic = false } = {},
 ): Promise<ToolOutcome<Job>> {
   const saved = savedVideos.stateOf(job.jobId);
@@ -81,11 +84,12 @@ export async function describeJob(
   const watchEnded = job.done ? undefined : poller.watchEnded(job.jobId);
   const facts = {
     ageMs: jobs.ageMs(job.jobId),
+    isReadOnly: config.readOnly,
     suggestsPublishing,
     publishedTo,
     saved,
     watchEnded,
-    isLinkUnread: reader.isListUnread,
+    isLinkUnread: reader.isLinkUnread(job.jobId),
     earlierTries: stateOf(job.status) === "refunded" ? earlierTries(job.jobId, read?.orders ?? [], jobs) : 0,
   };
   const { summary, nextStep } = describeStatus(job, facts);
@@ -118,6 +122,8 @@ function earlierTries(jobId: string, orders: readonly OrderEntry[], jobs: JobCon
 export interface StatusFacts {
   /** Since the job was started, where that is known. */
   readonly ageMs: number | undefined;
+  /** The caller is not offered generate_video, which no text may name then. */
+  readonly isReadOnly?: boolean;
   /** The next step may be to ask the user about publishing. */
   readonly suggestsPublishing?: boolean;
   /** Undefined if that can't be read. */
@@ -126,7 +132,7 @@ export interface StatusFacts {
   readonly earlierTries?: number;
   /** Why the job is no longer polled though it has not ended, as a sentence. */
   readonly watchEnded?: string | undefined;
-  /** The list, in which the final video's link would stand, could not be read. */
+  /** The final video's link is not known or an older one, and the list could not be read. */
   readonly isLinkUnread?: boolean | undefined;
 }
 
@@ -142,20 +148,23 @@ export function describeStatus(job: Job, facts: StatusFacts): Guidance {
   }
 }
 
-function describeFailed({ earlierTries = 0 }: StatusFacts): Guidance {
+function describeFailed({ earlierTries = 0, isReadOnly = false }: StatusFacts): Guidance {
   if (earlierTries === 0)
     return {
       summary: "The render failed, and its credits are refunded automatically.",
-      nextStep: "Tell the user. The same video can be generated again if they still want it.",
+      nextStep: isReadOnly
+        ? "Tell the user."
+        : "Tell the user. The same video can be generated again if they still want it.",
     };
   return {
     summary: `The render failed again: this was attempt ${earlierTries + 1} of the same order. Its credits are refunded automatically.`,
-    nextStep:
-      "Tell the user, and suggest trying another topic or stopping: the same order would probably fail again.",
+    nextStep: isReadOnly
+      ? "Tell the user."
+      : "Tell the user, and suggest trying another topic or stopping: the same order would probably fail again.",
   };
 }
 
-function describeUnfinished(job: Job, { ageMs, watchEnded }: StatusFacts): Guidance {
+function describeUnfinished(job: Job, { ageMs, watchEnded, isReadOnly = false }: StatusFacts): Guidance {
   const isLong = ageMs !== undefined && ageMs >= LONG_RENDER_MS;
   const status = quote(job.status, 60);
   const now =
@@ -170,7 +179,7 @@ function describeUnfinished(job: Job, { ageMs, watchEnded }: StatusFacts): Guida
   return {
     summary: inSentences(`${state}: ${describeProgress(job)}.`, age, describeUnsafe(job)),
     nextStep: isLong
-      ? "Tell the user that it takes unusually long. Look again with get_video_status when they ask, and don't generate it again."
+      ? `Tell the user that it takes unusually long. Look again with get_video_status when they ask${isReadOnly ? "" : ", and don't generate it again"}.`
       : nextStep,
   };
 }
@@ -186,6 +195,7 @@ function describeCompleted(job: Job, facts: StatusFacts): Guidance {
         (isLinkUnread
           ? "The link of the final video could not be looked up."
           : "The service has not listed the link of the final video yet."),
+      link !== undefined && isLinkUnread && "This link is an older one, and could not be looked up again.",
       link !== undefined && hasFailedClips(job) && `${describeFailedClips(job)}.`,
       describeSaved(saved),
       describePosts(publishedTo),

@@ -132,8 +132,11 @@ function describeUnlisted(
   const listed = orders.filter(({ jobId }) => ids.has(jobId?.toLowerCase() ?? ""));
   // A job that is older than all on this page may be on the next one.
   const oldestMs = isWhole ? Infinity : Math.max(0, ...listed.map(ageOf));
-  const describe = (some: readonly OrderEntry[]) =>
-    inWords(some.slice(-MAX_UNLISTED).map((order) => `${nameOf(order)} ${describeAge(ageOf(order))}`));
+  const describe = (some: readonly OrderEntry[]) => {
+    const names = some.slice(-MAX_UNLISTED).map((order) => `${nameOf(order)} ${describeAge(ageOf(order))}`);
+    const hidden = some.length - names.length;
+    return inWords(hidden === 0 ? names : [...names, `${hidden} more`]);
+  };
   const started = orders.filter(
     (order) =>
       order.jobId !== undefined &&

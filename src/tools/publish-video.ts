@@ -105,9 +105,10 @@ function questionFor(
   { topic, link, connected = [], nowMs, isSandbox }: AskedAbout,
 ): Question {
   const posted = repeated
-    .filter(({ result }) => result !== undefined)
+    .filter(({ result }) => result?.url !== undefined)
     .map(({ platform, atMs }) => `${platform} ${describeAge(nowMs - atMs)}`);
-  const unknown = repeated.filter(({ result }) => result === undefined).map(({ platform }) => platform);
+  // Without a link it may not be there, whatever the service has said.
+  const unseen = repeated.filter(({ result }) => result?.url === undefined).map(({ platform }) => platform);
   // An id tells the user nothing: it is shown only where nothing else is known.
   const untitled = link === undefined ? `the video of job ${quote(jobId, 60)}` : "this video";
   const name = topic === undefined ? untitled : `the video ${quote(firstSpokenWords(topic), 80)}`;
@@ -118,9 +119,9 @@ function questionFor(
       : "It is posted at once, without a caption, and becomes public.",
     posted.length > 0 && `It was posted to ${inWords(posted)}; this will post it there again.`,
     already.length > 0 &&
-      `It was posted to ${inWords(already.map(({ platform }) => platform))} before, and is not posted there again.`,
-    unknown.length > 0 &&
-      `An earlier attempt may have made it public on ${inWords(unknown)}: look at the account before you answer.`,
+      `The service reported it posted to ${inWords(already.map(({ platform }) => platform))} before, so it is not posted there again.`,
+    unseen.length > 0 &&
+      `An earlier attempt may have made it public on ${inWords(unseen)}: look at the account before you answer.`,
     // Whole, since a cut link can't be opened.
     link !== undefined && `Watch it: ${stripUnsafeCharacters(link)}`,
   );

@@ -22,10 +22,10 @@ import type { OrderCheck } from "./check-order.ts";
 
 /** The services that a tool may use. Only `generateOnce` and `publishOnce` make paid and public requests. */
 export interface ToolContext {
-  readonly config: Pick<Config, "sandbox" | "confirmPublish" | "problems" | "saveDir">;
+  readonly config: Pick<Config, "sandbox" | "readOnly" | "confirmPublish" | "problems" | "saveDir">;
   readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
   readonly jobs: Pick<JobStore, "get" | "ageMs" | "updateFromPage">;
-  readonly reader: Pick<JobReader, "read" | "readRecent" | "isListUnread" | "explainNotFound">;
+  readonly reader: Pick<JobReader, "read" | "readRecent" | "isLinkUnread" | "explainNotFound">;
   readonly poller: Pick<Poller, "watchEnded">;
   readonly orderCheck: Pick<OrderCheck, "check">;
   readonly generateOnce: Pick<GenerateOnce, "run">;

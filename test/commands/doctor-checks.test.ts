@@ -104,6 +104,20 @@ const BROKEN: readonly BrokenSetUp[] = [
     fix: /^Check FACELESS_API_KEY: create a key/,
   },
   {
+    what: "a refusal in words for a caller",
+    env: () => at(envelope(400, "bad_request", "No such thing.")),
+    name: "service",
+    detail: /refused to list the videos \(HTTP 400; its words: "No such thing\."\)$/,
+    fix: /^See what the service says, and check FACELESS_BASE_URL$/,
+  },
+  {
+    what: "a refusal without words",
+    env: () => at({ status: 422, json: {} }),
+    name: "service",
+    detail: /refused to list the videos \(HTTP 422\)$/,
+    fix: /^Check FACELESS_BASE_URL$/,
+  },
+  {
     what: "an account without credits",
     env: () => at(envelope(402, "out_of_credits", "No credits remain.")),
     name: "credits",

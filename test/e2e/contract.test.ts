@@ -94,13 +94,14 @@ test("the server has a title, a website and an icon", async () => {
 });
 
 test.each([
-  ["--no-publish", /generate_video/, /publish_video/],
-  ["--read-only", /only reads/, /generate_video|publish_video|spends/],
+  ["--no-publish", /generate_video.+, and show the link\. /, /publish_video|publishes/],
+  ["--read-only", /only reads/, /generate_video|publish_video|publishes|spends/],
 ])("a server with %s refuses what it hides, and names it nowhere", async (flag, said, hidden) => {
   const { raw, call } = await connectLegacy({ args: ["--sandbox", flag] });
   const { prompts } = flag === "--read-only" ? { prompts: [] } : await raw.listPrompts();
   const named = [
     raw.getInstructions(),
+    raw.getServerVersion(),
     prompts,
     ...(await Promise.all([
       raw.listTools(),

@@ -276,7 +276,7 @@ const WITHOUT: [string, string | ((path: string) => void), string[]][] = [
     () => {},
     [
       "The journal holds no orders and no posts (FOLDER).",
-      "The sandbox keeps no journal, and a client whose entry sets FACELESS_STATE_DIR has its own.",
+      "The sandbox keeps no journal, and a client whose entry sets FACELESS_STATE_DIR or FACELESS_JOURNAL_URL has its own.",
     ],
   ],
   ["no journal", "off", ["FACELESS_STATE_DIR=off keeps no journal, so there is no history."]],

@@ -168,7 +168,7 @@ test.each([
   }
   await world.until(6);
   expect(answers).toEqual([completed, completed, completed]);
-  expect(world.reader.isListUnread).toBe(world.failing.has("list"));
+  expect(world.reader.isLinkUnread("a")).toBe(world.failing.has("list"));
 
   world.list = list;
   world.failing.clear();
@@ -192,6 +192,19 @@ test("the final video of a completed job is looked up again for a user after a m
   expect(await read(61)).toBe(FINAL);
   expect(await read(62)).toBe(`${FINAL}?signed=again`);
   expect(world.requests()).toEqual(["0 a user", "0 list user", "60 a user", "61 a user", "61 list user"]);
+});
+
+test("a link is unread once it is over a minute old and the list fails", async () => {
+  const world = completedWorld();
+  void world.reader.read("a", USER);
+  await world.until(1);
+  world.failing.set("list", failure("service_failed"));
+  void world.reader.refreshFromList(0);
+
+  await world.until(60);
+  expect(world.reader.isLinkUnread("a")).toBe(false);
+  await world.until(62);
+  expect(world.reader.isLinkUnread("a")).toBe(true);
 });
 
 test.each([

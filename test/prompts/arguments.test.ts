@@ -17,7 +17,7 @@ test.each([
   expect(callIn(textOf("write_video_topic", { duration }))).toMatchObject({ duration: seconds });
 });
 
-test.each(["9", "91", "2 min", "1e1", "-30", "30 frames"])(
+test.each(["9", "91", "2 min", "1e1", "-30", "30 frames", "about 30"])(
   "the duration %j is refused with the bounds",
   (duration) => {
     expect(refusal("write_video_topic", { subject: "Tides", duration })).toBe(

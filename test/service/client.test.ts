@@ -110,6 +110,17 @@ test.each<[string, Reply]>([
   expect(await failureOf(service.listVideos({}))).toMatchObject(refused);
 });
 
+test("an answer that names a job or results below its error proves nothing", async () => {
+  const reply = (data: object) => ({ json: { error: { code: "slow" }, data: [data] } });
+  const { service } = await bridge({
+    [GENERATE]: reply({ jobId: JOB_ID }),
+    [PUBLISH]: reply({ results: [] }),
+  });
+
+  expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({ outcome: "unknown" });
+  expect(await failureOf(service.publish(PUBLICATION))).toMatchObject({ outcome: "unknown" });
+});
+
 const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
 
 test.each([

@@ -35,6 +35,7 @@ test.each<[string, ScriptedAnswer, ErrorCode, Outcome, Outcome]>([
   ["409, as of the same post", refused(409), "refused", "unknown", "unknown"],
   ["410", refused(410), "refused", "rejected", "unknown"],
   ["422", refused(422), "refused", "rejected", "unknown"],
+  ["422 and no request left", refused(422, { headers: USED_UP }), "refused", "rejected", "unknown"],
   ["429", refused(429), "rate_limited", "rejected", "unknown"],
   [
     "429 for a while",

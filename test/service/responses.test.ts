@@ -5,6 +5,7 @@ import {
   responseSchemas,
   BRIDGE_FIELDS,
   errorEnvelopeSchema,
+  findStartedJob,
   jsonReader,
 } from "../../src/service/responses.ts";
 import { readPlatforms } from "../../src/service/connected-platforms.ts";
@@ -80,6 +81,17 @@ test("any JSON is either parsed or refused as an answer", () => {
     }),
     { seed: 1 },
   );
+});
+
+test("A UUID in capitals names the same job as callers do, who write it in lower case", () => {
+  const capitals = JOB_ID.toUpperCase();
+  const { jobId, status } = REMOTE.startedJob.parse({ jobId: capitals, status: "processing" });
+
+  expect([jobId, findStartedJob(`{"jobId":"${capitals}"`)?.jobId]).toEqual([JOB_ID, JOB_ID]);
+  expect(REMOTE.videoPage.parse({ videos: [{ jobId: capitals, status }] }).videos).toEqual([
+    { jobId, status },
+  ]);
+  expect(REMOTE.startedJob.parse({ jobId: "Job-7", status })).toEqual({ jobId: "Job-7", status });
 });
 
 test("An item of a list that can't be used is left out, and counted among the videos", () => {

@@ -46,6 +46,7 @@ async function open(port: number) {
 
 test.each([
   ["as documented", JSON.stringify(COMPLETED)],
+  ["that writes the id in capitals", JSON.stringify({ jobId: JOB_ID.toUpperCase() })],
   ["of a failed render", JSON.stringify({ type: "render.failed", jobId: JOB_ID })],
   ["of the greatest size", JSON.stringify({ jobId: JOB_ID }).padEnd(16 * 1024)],
 ])("a delivery %s is a hint, on any path", async (_, body) => {

@@ -103,7 +103,7 @@ test("a doubt says what was found and what would fit, and the same call made aga
     outcome: "not_sent",
     retryable: false,
     message:
-      "Not sent: no language was given, so the voice would speak English, but its words are of another script (19 of 19 letters).",
+      "Not sent: no language was given, so the voice would speak English, but the topic is in another script (19 of 19 letters).",
     nextStep:
       "Call again with the topic's language, or write it in English. The same call made again orders it as it is.",
   });

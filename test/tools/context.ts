@@ -22,7 +22,7 @@ export interface ToolHarness {
 
 /** A reader that sends a request for every read. */
 export function readerOf(read: () => Promise<Job>): ToolContext["reader"] {
-  return { read, readRecent: read, isListUnread: false, explainNotFound: async (_, error) => error };
+  return { read, readRecent: read, isLinkUnread: () => false, explainNotFound: async (_, error) => error };
 }
 
 type Changes = Omit<Partial<ToolContext>, "service"> & {
@@ -36,7 +36,7 @@ export function createHarness(tool: Tool, { service, ...more }: Changes = {}): T
   const computer = new Computer();
   const process = computer.process({ jobs });
   const context: ToolContext = {
-    config: { sandbox: false, confirmPublish: "on", problems: [], saveDir: "/videos" },
+    config: { sandbox: false, readOnly: false, confirmPublish: "on", problems: [], saveDir: "/videos" },
     service: { listVideos: notUsed, listConnectedPlatforms: notUsed, ...service },
     jobs,
     reader: readerOf(notUsed),

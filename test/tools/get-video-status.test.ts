@@ -45,6 +45,14 @@ async function guidanceFor(job: Job, ageMs?: number, more: Partial<ToolContext> 
   return [String(summary), String(nextStep)];
 }
 
+test("Where nothing can be generated, a failure does not suggest it", async () => {
+  const { context } = harnessOf(FAILED);
+  const config = { ...context.config, readOnly: true };
+  const [, step] = await guidanceFor(FAILED, 0, { config });
+
+  expect(step).toBe("Tell the user.");
+});
+
 test("A ready video's link comes first, and publishing is suggested once", async () => {
   const { call } = harnessOf(READY);
   const [first, second] = [await call({ jobId: JOB_ID }), await call({ jobId: JOB_ID })];
@@ -57,7 +65,14 @@ test("A ready video's link comes first, and publishing is suggested once", async
 test("That videos can be saved is said once in a process, where no folder is set and the service is real", async () => {
   const said = async (config: Partial<ToolContext["config"]>) => {
     const { call } = harnessOf(READY, {
-      config: { sandbox: false, confirmPublish: "on", problems: [], saveDir: undefined, ...config },
+      config: {
+        sandbox: false,
+        readOnly: false,
+        confirmPublish: "on",
+        problems: [],
+        saveDir: undefined,
+        ...config,
+      },
     });
     const texts = [await call({ jobId: JOB_ID }), await call({ jobId: JOB_ID })];
     return texts.map(({ summary }) => String(summary).replace(`Your video is ready: ${LINK}`, "").trim());
@@ -209,6 +224,18 @@ test("A render over ten minutes old is told to the user, and not waited for", as
   expect((await guidanceFor(RUNNING, 10 * MINUTE_MS - 1))[0]).toContain("Started 9 minutes ago; renders");
 });
 
+test.each([
+  ["failed", FAILED, 0],
+  ["takes unusually long", RUNNING, 10 * MINUTE_MS],
+])("Where nothing can be generated, no step after a video that %s names it", async (_, job, ageMs) => {
+  const { config } = createHarness(getVideoStatus).context;
+  const steps = async (readOnly: boolean) =>
+    (await guidanceFor(job, ageMs, { config: { ...config, readOnly } }))[1];
+
+  expect(await steps(false)).toContain("generate");
+  expect(await steps(true)).toMatch(/^Tell the user(?!.*generate)/);
+});
+
 test("Clips that failed are named in a video that is ready", async () => {
   const job = { ...READY, progress: { total: 3, completed: 2, failed: 1 } };
 
@@ -218,13 +245,21 @@ test("Clips that failed are named in a video that is ready", async () => {
 test.each<[string, boolean, number]>([
   ["The link of the final video could not be looked up.", true, 0],
   ["The service has not listed the link of the final video yet.", false, 10 * MINUTE_MS],
-])("A link that may never be listed orders no loop: %s", async (said, isListUnread, ageMs) => {
-  const reader = { ...readerOf(async () => WITHOUT_LINK), isListUnread };
+])("A link that may never be listed orders no loop: %s", async (said, isUnread, ageMs) => {
+  const reader = { ...readerOf(async () => WITHOUT_LINK), isLinkUnread: () => isUnread };
 
   expect(await guidanceFor(WITHOUT_LINK, ageMs, { reader })).toEqual([
     `The video is ready: 2 clips. ${said}`,
     "Tell the user that it is ready. Look for the link with get_video_status when they ask for it.",
   ]);
+});
+
+test("A link that could not be looked up again is said to be an older one", async () => {
+  const reader = { ...readerOf(async () => READY), isLinkUnread: () => true };
+
+  expect((await guidanceFor(READY, 0, { reader }))[0]).toBe(
+    `Your video is ready: ${LINK} This link is an older one, and could not be looked up again.`,
+  );
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { type Clock, systemClock } from "../../src/clock.ts";
 import { BridgeError } from "../../src/errors.ts";
 import type { JobLookup } from "../../src/idempotency/generate-once.ts";
 import type { ConnectedPlatform, Job } from "../../src/service/responses.ts";
@@ -15,18 +16,18 @@ const QUEUED: Job = { ...RENDERING, status: "queued" };
 
 interface World {
   readonly job?: JobLookup | null;
+  /** What this process has seen of it. */
+  readonly known?: Job;
   readonly connected?: readonly (string | ConnectedPlatform)[];
   /** How many accounts can't be read. */
   readonly leftOut?: number;
-  /** As this process has seen it before. */
-  readonly before?: Job;
   readonly sandbox?: boolean;
 }
 
 /** A job, and the accounts that are connected; none are known unless given. */
-function harness({ job = READY, connected, sandbox = false, leftOut, before }: World = {}) {
-  const made = createHarness(publishVideo, {
-    config: { sandbox, confirmPublish: "on", problems: [], saveDir: undefined },
+function harness({ job = READY, connected, leftOut, sandbox = false }: World = {}) {
+  return createHarness(publishVideo, {
+    config: { readOnly: false, sandbox, confirmPublish: "on", problems: [], saveDir: undefined },
     tryReadJob: async () => job ?? undefined,
     service: {
       listConnectedPlatforms: async () => {
@@ -38,8 +39,6 @@ function harness({ job = READY, connected, sandbox = false, leftOut, before }: W
       },
     },
   });
-  if (before !== undefined) made.jobs.put(before);
-  return made;
 }
 
 /** The same for a client that can't ask, and a service that answers so. */
@@ -101,7 +100,7 @@ test.each<[string, "posted" | "unknown" | undefined, boolean, boolean]>([
 });
 
 test("Each platform's outcome has its reason", async () => {
-  const { call, computer } = harness();
+  const { call, computer, questions } = harness();
   await call(on("tiktok"));
   const results = [
     { platform: "youtube", ok: true },
@@ -111,6 +110,9 @@ test("Each platform's outcome has its reason", async () => {
   computer.onPublish = async () => ({ results });
   const { summary, nextStep, ...rest } = await call(on("tiktok", "youtube", "x", "vimeo", "facebook"));
 
+  expect(questions[1]?.message).toContain(
+    "The service reported it posted to tiktok before, so it is not posted there again.",
+  );
   for (const fact of [
     "posted to tiktok by an earlier call",
     'Not posted to x: the service says "The access token has expired".',
@@ -201,8 +203,11 @@ test.each<[string, World, string, RegExp]>([
   expect([computer.posts, questions]).toEqual([[], []]);
 });
 
-test("The user is asked about a video of an undocumented status that has a link", async () => {
-  const { call, questions } = harness({ job: { ...READY, status: "published" } });
+test.each<[string, Job]>([
+  ["of an undocumented status that has a link", { ...READY, status: "published" }],
+  ["that is completed, whose link is not known", { ...RENDERING, status: "completed", done: true }],
+])("The user is asked about a video %s", async (_, job) => {
+  const { call, questions } = harness({ job });
   await call(on("tiktok"));
 
   expect(questions).toHaveLength(1);
@@ -212,6 +217,7 @@ test.each([
   ["insta", "instagram"],
   ["yt", "youtube"],
   ["youtube-shorts", "youtube"],
+  ["you-tube", "youtube"],
   ["YouTube Shorts", "youtube"],
   ["twitter", "x"],
   ["fb", "facebook"],
@@ -251,7 +257,9 @@ test.each<[string, World, string]>([
 // Only what is certain shows that nothing was posted: an account may be listed under another name or can't be
 // read, and a video may be known no more, or by a lagging service.
 test.each<[string, BridgeError["facts"]["outcome"], World]>([
-  ["an account that isn't connected", "rejected", { connected: ["youtube"] }],
+  ["an account that isn't connected", "rejected", { connected: ["youtube", "facebook"] }],
+  ["a job that the service doesn't know", "unknown", { job: "not found" }],
+  ["a video that was ready before", "unknown", { job: RENDERING, known: READY }],
   ["a video that is still rendering", "rejected", { job: RENDERING }],
   ["an account of another name", "unknown", { connected: ["x", "youtube"] }],
   [
@@ -262,12 +270,11 @@ test.each<[string, BridgeError["facts"]["outcome"], World]>([
   ["an account of a longer name", "unknown", { connected: ["x", "youtube_channel"] }],
   ["an account that can't be read", "unknown", { connected: ["youtube"], leftOut: 1 }],
   ["an undocumented status", "unknown", { job: { ...QUEUED, status: "publishing" } }],
-  ["a video that was ready before", "unknown", { job: RENDERING, before: READY }],
-  ["a video that is not found", "unknown", { job: "not found" }],
 ])(
   "After a refusal that may have posted to one of two platforms, %s leaves it %s",
   async (_, outcome, world) => {
-    const { call, computer } = answering([], world);
+    const { call, computer, jobs } = answering([], world);
+    if (world.known !== undefined) jobs.put(world.known);
     const facts = { code: "refused", outcome: "unknown", status: 422 } as const;
     computer.onPublish = () =>
       Promise.reject(new BridgeError({ ...facts, message: "Refused.", nextStep: "Look.", retryable: false }));
@@ -276,14 +283,16 @@ test.each<[string, BridgeError["facts"]["outcome"], World]>([
   },
 );
 
-test.each(["all", "everywhere", "all_accounts"])("%s is no platform, so nothing is sent", async (name) => {
-  const { call, computer } = answering([], { connected: ["tiktok"] });
+test.each<[string, BridgeError["facts"]["code"], () => Promise<JobLookup>]>([
+  ["is no refusal", "timeout", async () => RENDERING],
+  ["can't be explained in time", "refused", () => new Promise(() => {})],
+])("A failure that %s stays unknown", async (_, code, tryReadJob) => {
+  const clock: Clock = { ...systemClock, after: (__, action) => systemClock.after(0, action) };
+  const { call, computer } = createHarness(publishVideo, { tryReadJob, clock, askUser: async () => false });
+  const facts = { code, message: "It failed.", outcome: "unknown", retryable: false } as const;
+  computer.onPublish = () => Promise.reject(new BridgeError({ ...facts, nextStep: "Look." }));
 
-  expect(await errorOf(call(on(name)))).toMatchObject({
-    code: "invalid_input",
-    nextStep: expect.stringMatching(/^Connected: tiktok\. .* call again with the ids they mean\.$/),
-  });
-  expect(computer.posts).toEqual([]);
+  expect(await errorOf(call(on("tiktok")))).toMatchObject(facts);
 });
 
 test.each<[string, string | undefined, JobLookup | null, string, string]>([
@@ -333,6 +342,22 @@ test("Of a call's 38 s the user takes none, but what is looked at before they ar
   expect(computer.options).toMatchObject([{ deadlineMs: 28_000 }]);
 });
 
+test("The question claims no earlier post for which the service gave no link", async () => {
+  const { call, computer, questions } = harness();
+  computer.onPublish = async () => ({ results: [{ platform: "tiktok", ok: true }] });
+  await call(on("tiktok"));
+  await call(on("tiktok", "youtube"));
+  const { nextStep } = await call(on("tiktok"));
+  await call({ ...on("tiktok"), confirmDuplicate: codeIn({ nextStep: String(nextStep) }) });
+
+  expect(questions[1]?.message).toContain(
+    "The service reported it posted to tiktok before, so it is not posted there again.",
+  );
+  expect(questions[2]?.message).toContain(
+    "An earlier attempt may have made it public on tiktok: look at the account before you answer.",
+  );
+});
+
 test("The question says in a sandbox that nothing is posted", async () => {
   const { call, questions } = harness({ sandbox: true });
   await call(on("tiktok"));
@@ -378,7 +403,7 @@ test("A repeat and another video are other questions", async () => {
   expect(new Set(questions.map(({ key }) => key)).size).toBe(5);
 });
 
-test.each(["YouTube Shorts", "a\u202Eb", "x".repeat(65), "-x"])(
+test.each(["all", "every-platform", "YouTube Shorts", "a\u202Eb", "x".repeat(65), "-x"])(
   "%j is no platform's id, and those that are connected are listed",
   async (name) => {
     const { call, computer } = harness({ connected: ["tiktok", "youtube"] });
@@ -393,3 +418,10 @@ test.each(["YouTube Shorts", "a\u202Eb", "x".repeat(65), "-x"])(
     expect(computer.posts).toEqual([]);
   },
 );
+
+test("What can't be platforms' ids is named where the connected ones can't be listed", async () => {
+  expect(await errorOf(harness().call(on("tik tok", "-x")))).toMatchObject({
+    message: 'platforms: "tik tok" and "-x" can\'t be platforms\' ids.',
+    nextStep: "Use the ids that list_connected_platforms gives, such as tiktok.",
+  });
+});

@@ -35,6 +35,9 @@ export const warn = finding("warn");
 export const skip = finding("skip");
 export const fail = finding("fail");
 
+/** The check that says that the server has no tool that makes a video. */
+export const READ_ONLY = "--read-only";
+
 /** Names in entries come from outside, and must not add lines, colours or pages of their own. */
 export function cleanCheck({ name, status, detail, fix }: Check): Check {
   const clean = (text: string) => cleanServiceText(text, MAX_SENTENCE);
@@ -84,9 +87,10 @@ export function formatReport(
 }
 
 function headline({ ok, checks, skipped }: Report, client: ClientName | undefined): string {
-  if (ok) return skipped.includes("key") ? "Nothing wrong was found." : "A video can be made.";
+  const isCertain = !skipped.includes("key") && checks.every(({ name }) => name !== READ_ONLY);
+  if (ok) return isCertain ? "A video can be made." : "Nothing was found that stops this server.";
   if (checks.every(({ status }) => status !== "fail"))
-    return "Nothing wrong was found, but this was not checked:";
+    return "Nothing was found that stops this server, but this was not checked:";
   const restart = client === undefined ? "" : ` and restart ${FORMATS[client].title}`;
   return `Before a video can be made, fix this${restart}:`;
 }

@@ -7,6 +7,7 @@ import { load as parseYaml } from "js-yaml";
 import { parse as parseToml } from "smol-toml";
 import type { ClientName } from "../../command-line.ts";
 import type { Environment, Flags } from "../../config.ts";
+import { errnoOf } from "../../errors.ts";
 import { FORMATS } from "../client-formats.ts";
 import { SERVER } from "../server-entry.ts";
 import { quoteName } from "../../text.ts";
@@ -51,7 +52,7 @@ export async function readClientEntry(client: ClientName, host: HostInfo): Promi
       if (text === undefined) continue;
       found = findEntry(parseFile(file, text), root, host);
     } catch {
-      const repair = `Repair ${file}: a comma, quote or bracket is missing or extra, it is not in UTF-8, or it is larger than a megabyte`;
+      const repair = `Repair ${file}: a comma, quote or bracket is missing or extra, it is not in UTF-8, it is larger than ${maxBytes / 1_000_000} MB, or you may not read it`;
       return failed("this file can't be read", repair);
     }
     if (found === undefined) continue;
@@ -144,11 +145,14 @@ async function isUsersOwn(client: ClientName, file: string, host: HostInfo): Pro
 }
 
 /**
- * undefined unless it is a regular file. A link in a project may lead to one without an end, which says that
+ * undefined unless there is a regular file. A link in a project may lead to one without an end, which says that
  * it is empty, or to one that waits for something.
  */
 async function readText(path: string, maxBytes: number): Promise<string | undefined> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
+    if (["ENOENT", "ENOTDIR"].includes(errnoOf(error) ?? "")) return undefined;
+    throw error;
+  });
   if (file === undefined) return undefined;
   try {
     if (!(await file.stat()).isFile()) return undefined;

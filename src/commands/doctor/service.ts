@@ -61,11 +61,13 @@ export function addressOf(baseUrl: URL): string {
 
 function checkFailure(error: BridgeError, address: string, hasKey: boolean): readonly Check[] {
   const { code, status, nextStep, serviceMessage } = error.facts;
-  const fix = nextStep.replace(/\.$/, "");
+  const said = serviceMessage?.message;
+  const words = said === undefined ? "" : `; its words: ${JSON.stringify(said)}`;
+  // What a model is told to do about a refusal means nothing to a user of this command.
+  const refusedFix = `${said === undefined ? "C" : "See what the service says, and c"}heck FACELESS_BASE_URL`;
+  const fix = code === "refused" ? refusedFix : nextStep.replace(/\.$/, "");
   if (error.cause instanceof TransportFailure)
     return [fail("service", `${address} gives no answer: ${error.cause.facts.reason}`, fix)];
-  const words =
-    serviceMessage?.message === undefined ? "" : `; its words: ${JSON.stringify(serviceMessage.message)}`;
   const detail = `${error.facts.message.replace(/\.$/, "")} (HTTP ${status}${words})`;
   const answers = pass("service", `${address} answers`);
   if (code === "unauthorized") return hasKey ? [answers, fail("key", detail, fix)] : [answers];

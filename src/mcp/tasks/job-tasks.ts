@@ -69,7 +69,7 @@ export class JobTasks {
     const job = jobs.lastSeen(taskId);
     const { updatedAtMs = known?.createdAtMs ?? clock.now() } = known ?? {};
     const watchEnded = poller.watchEnded(taskId);
-    const { isListUnread: isLinkUnread } = reader;
+    const isLinkUnread = reader.isLinkUnread(taskId);
     const common = {
       taskId,
       createdAt: new Date(known?.createdAtMs ?? updatedAtMs).toISOString(),

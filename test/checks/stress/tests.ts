@@ -16,7 +16,7 @@ export const MODULES: Readonly<Record<string, string>> = {
   idempotency: "src/idempotency/*.ts,src/private-folder.ts",
   "request-sender": "src/service/request-sender.ts",
   "generate-video": "src/tools/generate-video.ts",
-  "publish-video": "src/tools/publish-video.ts",
+  "publish-video": "src/tools/publish-*.ts",
   "rate-limiter": "src/service/rate-limiter.ts",
   retry: "src/service/retry.ts",
   redact: "src/redact.ts",

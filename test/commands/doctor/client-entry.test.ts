@@ -18,6 +18,7 @@ import {
   homeWith,
   printed,
   problems,
+  SCRIPT,
   servers,
   service,
   VSCODE,
@@ -84,12 +85,35 @@ test.each<[ClientName, string, string, (url: string) => string | object]>([
 
   expect(code).toBe(0);
   expect(lines.slice(0, 4)).toEqual([
-    "Nothing wrong was found.",
+    "Nothing was found that stops this server.",
     "",
     "warn  FACELESS_API_KEY  To have it checked too, set it in this terminal and run doctor again.",
     `                        (only ${title} knows its value)`,
   ]);
   expect(lines).toContain(`ok    service           ${url} answers`);
+});
+
+test("doctor --client doesn't say that a server which only reads can make a video", async () => {
+  const { url } = await service();
+  const home = await homeWith(".cursor/mcp.json", servers(good(url), { args: [SCRIPT, "--read-only"] }));
+
+  const { code, lines } = await doctor({ client: "cursor", home });
+
+  expect([code, lines[0]]).toEqual([0, "Nothing was found that stops this server."]);
+  expect(lines.join("\n")).toMatch(/^ok +--read-only +no video can be made or posted$/m);
+});
+
+test("doctor --client does not take a file that can't be read for one without an entry", async () => {
+  const home = await homeWith(".cursor/README.md", "");
+  await symlink("mcp.json", join(home, ".cursor/mcp.json"));
+
+  const { code, lines } = await doctor({ client: "cursor", home });
+
+  expect([code, ...lines.slice(2, 4)]).toEqual([
+    1,
+    expect.stringMatching(/^fail {2}entry {4}Repair ~\/\.cursor\/mcp\.json: .+, or you may not read it\.$/),
+    expect.stringContaining("(this file can't be read)"),
+  ]);
 });
 
 test("doctor --client warns of a program that a desktop application may not find", async () => {

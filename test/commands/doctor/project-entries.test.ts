@@ -209,7 +209,7 @@ test.each([
   expect(problems(lines)).toEqual(skipped);
   expect([code, lines[0]]).toEqual(
     skipped.length > 0
-      ? [1, "Nothing wrong was found, but this was not checked:"]
+      ? [1, "Nothing was found that stops this server, but this was not checked:"]
       : [0, "A video can be made."],
   );
   expect(lines.join("\n")).toContain(said);

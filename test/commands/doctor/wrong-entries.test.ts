@@ -37,7 +37,7 @@ const BROKEN: readonly BrokenSetUp[] = [
   {
     what: "a missing comma",
     content: () => '{\n  "mcpServers": {\n    "a": {}\n    "b": {}\n  }\n}\n',
-    told: "Repair ~/.cursor/mcp.json: a comma, quote or bracket is missing or extra, it is not in UTF-8, or it is larger than a megabyte.",
+    told: "Repair ~/.cursor/mcp.json: a comma, quote or bracket is missing or extra, it is not in UTF-8, it is larger than 1 MB, or you may not read it.",
   },
   {
     what: "a server that is switched off",

@@ -19,8 +19,9 @@ function nameOf(platform: string): string {
   return PLATFORMS.split(" ").find((name) => name.toLowerCase() === platform) ?? quote(platform);
 }
 
-function describePost({ platform, unknown }: Post): string {
-  return `${nameOf(platform)}: ${unknown ? "may be posted: check the account" : "posted"}`;
+/** Without a link nothing but the service's word shows that there is a post. */
+function describePost({ platform, url }: Post): string {
+  return `${nameOf(platform)}: ${url ? "posted" : "may be posted: check the account"}`;
 }
 
 /** Makes the function that shows the card as it is now. */
