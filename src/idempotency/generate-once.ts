@@ -71,7 +71,7 @@ export interface AlreadyStarted {
   readonly code: string;
 }
 
-/** Read for one call. A running job is almost always among the ten newest. */
+/** Read for one call, beside those of the last day. An older job that still runs is almost always among them. */
 const MAX_LOOKUPS = 10;
 
 export class GenerateOnce {
@@ -144,8 +144,8 @@ export class GenerateOnce {
   ): Promise<AlreadyStarted | undefined> {
     const { journal, tryReadJob } = this.#options;
     const newest = same.map((entry) => ({ ...entry, ageMs: journal.ageMs(entry) })).reverse();
-    for (const { jobId, ageMs } of newest.slice(0, MAX_LOOKUPS)) {
-      if (jobId === undefined) continue;
+    for (const [index, { jobId, ageMs }] of newest.entries()) {
+      if (jobId === undefined || (index >= MAX_LOOKUPS && ageMs >= DAY_MS)) continue;
       const job = await tryReadJob(jobId, signal);
       if (forbidsAnother(job, ageMs))
         return { alreadyStarted: true, jobId, job, ageMs, count: same.length, code };

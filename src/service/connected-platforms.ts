@@ -157,10 +157,12 @@ function jsonWithin(text: string, { parse }: JsonReader): unknown {
  * else undefined, as for a list of such items alone. `value` has no nulls.
  */
 export function readPlatforms(value: unknown): ConnectedPlatforms | undefined {
-  const list = findList(value)?.slice(0, MAX_PLATFORMS);
-  const platforms = list?.flatMap((item) => readPlatform(item) ?? []);
-  if (platforms === undefined || (platforms.length === 0 && list?.length !== 0)) return undefined;
-  return { platforms };
+  const list = findList(value);
+  const platforms = list?.slice(0, MAX_PLATFORMS).flatMap((item) => readPlatform(item) ?? []);
+  if (list === undefined || platforms === undefined) return undefined;
+  const leftOut = list.length - platforms.length;
+  if (leftOut === 0) return { platforms };
+  return platforms.length === 0 ? undefined : { platforms, leftOut };
 }
 
 function findList(value: unknown): unknown[] | undefined {

@@ -196,8 +196,10 @@ function fieldOf(json: unknown, name: string): unknown {
 }
 
 export type ConnectedPlatform = Record<string, unknown> & { readonly platform: string };
+/** `leftOut` counts the accounts that can't be used. */
 export interface ConnectedPlatforms {
   readonly platforms: readonly ConnectedPlatform[];
+  readonly leftOut?: number;
 }
 
 // A code of another type must not hide the message, nor a message the code.
@@ -217,8 +219,8 @@ export function isRefusal(json: unknown, method: "GET" | "POST"): boolean {
   if (fieldOf(json, "error") === undefined) return false;
   const { data: answer } = errorEnvelopeSchema.safeParse(json);
   if (answer?.error.code === undefined && answer?.error.message === undefined) return false;
-  const isJob = method === "GET" && typeof answer["status"] === "string";
-  return !isJob && !hasSubject(answer);
+  if (method === "POST") return !hasSubject(answer);
+  return typeof answer["status"] !== "string" && !SUBJECTS.some((name) => Object.hasOwn(answer, name));
 }
 
 /** At any depth: where the service puts what it has started or posted beside an error is not documented. */
@@ -258,7 +260,8 @@ export function responseSchemas(baseUrl: URL) {
       const leftOut = videos.length - kept.length;
       return { ...clean(rest, "nextCursor"), videos: kept, ...(leftOut > 0 && { leftOut }) };
     }),
-    connectedPlatforms: ({ platforms }: ConnectedPlatforms): ConnectedPlatforms => ({
+    connectedPlatforms: ({ platforms, ...rest }: ConnectedPlatforms): ConnectedPlatforms => ({
+      ...rest,
       platforms: platforms.map((item) => clean(item, "platform")),
     }),
   };

@@ -1,7 +1,7 @@
 // list_connected_platforms: where publish_video can post.
 
 import * as z from "zod";
-import { inWords, quoteName } from "../text.ts";
+import { inSentences, inWords, quoteName } from "../text.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
 export const listConnectedPlatforms = defineTool({
@@ -15,7 +15,7 @@ export const listConnectedPlatforms = defineTool({
   output: () =>
     z.looseObject({ ...guidanceFields(), platforms: z.array(z.looseObject({ platform: z.string() })) }),
   async run(_input, { service, signal }) {
-    const { platforms } = await service.listConnectedPlatforms({ signal });
+    const { platforms, leftOut } = await service.listConnectedPlatforms({ signal });
     const names = platforms.map(({ platform }) => quoteName(platform));
     return {
       ...(names.length === 0
@@ -23,7 +23,13 @@ export const listConnectedPlatforms = defineTool({
             summary: "No account is connected, so nothing can be published yet.",
             nextStep: "Tell the user to connect an account on the service's website.",
           }
-        : { summary: `Connected: ${inWords(names)}.` }),
+        : {
+            summary: inSentences(
+              `Connected: ${inWords(names)}.`,
+              leftOut !== undefined &&
+                `${leftOut} more can't be shown, as the service's answer about them is unusable.`,
+            ),
+          }),
       result: { platforms: [...platforms] },
     };
   },

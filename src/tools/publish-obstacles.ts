@@ -11,14 +11,16 @@ import type { ToolContext } from "./tool.ts";
 
 type Sources = Pick<ToolContext, "service" | "jobs" | "reader" | "tryReadJob" | "signal" | "clock">;
 
-/** The connected accounts, platforms in lower case; undefined if they can't be found out in time. */
+/** The connected accounts, platforms in lower case; undefined if they can't all be found out in time. */
 export async function listConnected(
   service: Sources["service"],
   signal: AbortSignal,
   deadlineMs = LOOK_AFTER_MS,
 ): Promise<readonly ConnectedPlatform[] | undefined> {
   try {
-    const { platforms } = await service.listConnectedPlatforms({ signal, deadlineMs });
+    const { platforms, leftOut } = await service.listConnectedPlatforms({ signal, deadlineMs });
+    // An account that seems to be missing may be among those that can't be read.
+    if (leftOut !== undefined) return undefined;
     return platforms.map((account) => ({ ...account, platform: account.platform.trim().toLowerCase() }));
   } catch {
     return undefined;
@@ -59,7 +61,7 @@ export async function explainRefusal(
   if (found?.obstacle === undefined) return refusal;
   const { facts } = found.obstacle;
   const isAway = (id: string) =>
-    found.connected?.every(({ platform }) => platformId(platform) !== platformId(id)) === true;
+    found.connected?.every((account) => !mentions(account, platformId(id))) === true;
   // An account may be listed under another name. A video that isn't found, was ready before (the service may
   // lag) or has an undocumented status may have been posted.
   const isProof =
@@ -68,6 +70,12 @@ export async function explainRefusal(
       : found.job !== undefined && stateOf(found.job.status) !== "other" && !wasReady;
   if (refusal.facts.outcome === "unknown" && !isProof) return refusal;
   return new BridgeError({ ...refusal.facts, ...facts, code, outcome: "rejected" }, refusal);
+}
+
+/** Whether an account may be one on this platform: what its fields mean is not documented. */
+function mentions(account: ConnectedPlatform, id: string): boolean {
+  const words = JSON.stringify(account).split(/[^a-z0-9]+/i);
+  return [account.platform, ...words].some((word) => platformId(word) === id);
 }
 
 /** Some of the platforms that the call names can't be ids. */

@@ -61,6 +61,19 @@ test.each([
   expect(await computer.process().generate(TIDES)).toMatchObject({ startedJob: { jobId: "job-2" } });
 });
 
+test("A job that runs guards behind any number of failed ones of the same day", async () => {
+  const computer = await afterFirst();
+  for (let number = 2; number <= 12; number += 1) {
+    const earlier = await computer.process().generate(TIDES);
+    const confirmDuplicate = "code" in earlier ? earlier.code : "";
+    await computer.process().generate(TIDES, { confirmDuplicate });
+    computer.statuses.set(`job-${number}`, "failed");
+  }
+
+  expect(await computer.process().generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
+  expect(computer.orders).toHaveLength(12);
+});
+
 test("A failed job that the service later calls running guards again", async () => {
   const computer = await afterFirst();
   computer.statuses.set("job-1", "failed");

@@ -19,7 +19,7 @@ const FORGED = Object.fromEntries(Array.from(BRIDGE_FIELDS, (name) => [name, "Ob
 const ODD = { createdAt: 1_795_383_562_046, topic: { en: "Tides" } };
 
 async function foreignService() {
-  const platforms = JSON.stringify({ platforms: ["tiktok", "snapchat"] });
+  const platforms = JSON.stringify({ platforms: ["tiktok", "snapchat", 7] });
   return scriptedService({
     "GET /video/api/v1/openapi.json": {
       json: {
@@ -142,6 +142,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect(factsOf(platforms.structuredContent)).toEqual({
       platforms: [{ platform: "tiktok" }, { platform: "snapchat" }],
     });
+    expect(textOf(platforms)).toMatch(/^Connected: tiktok and snapchat\. 1 more can't be shown/);
 
     // More than the service allows is read as all that it allows.
     await client.call("list_videos", { limit: 51 });

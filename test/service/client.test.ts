@@ -146,6 +146,18 @@ test("the id of a job in an answer of another form is not taken for that of the 
 });
 
 test.each([
+  ["beside the error", { data: { jobId: JOB_ID, results: [{ platform: "tiktok", ok: true }] } }, {}],
+  ["within it", {}, { jobId: JOB_ID, details: { results: [] } }],
+])("an error with status 200 that names a job and results %s is no refusal", async (_, more, within) => {
+  const reply = { json: { error: { code: "partial", message: "Slow.", ...within }, ...more } };
+  const { service } = await bridge({ [GENERATE]: reply, [PUBLISH]: reply });
+  const unknown = { code: "bad_answer", outcome: "unknown" };
+
+  expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject(unknown);
+  expect(await failureOf(service.publish({ jobId: JOB_ID, platforms: ["tiktok"] }))).toMatchObject(unknown);
+});
+
+test.each([
   [{ nextCursor: "2026-03-01T12:00:00Z" }, { nextCursor: "2026-03-01T12:00:00Z" }],
   [{ nextCursor: 1772366400 }, { nextCursor: "1772366400" }],
   [{ nextCursor: null }, {}],

@@ -37,9 +37,15 @@ test.each<[string, unknown]>([
   ["strings", ["tiktok", "youtube"]],
   ["objects in an object", { platforms: [{ platform: "tiktok" }, { platform: "youtube" }], total: [2] }],
   ["the only list in an object", { accounts: ["tiktok", "youtube"], total: 2 }],
-  ["a list with items that name none", [4, "tiktok", { handle: "@cats" }, "youtube"]],
 ])("the connected platforms are read from %s", (_, value) => {
   expect(readPlatforms(value)).toEqual(LIST);
+});
+
+test("accounts of which no platform is named, or beyond the hundredth, are counted", () => {
+  const many = Array.from({ length: 101 }, () => "tiktok");
+
+  expect(readPlatforms([4, "tiktok", { handle: "@cats" }, "youtube"])).toEqual({ ...LIST, leftOut: 2 });
+  expect(readPlatforms(many)).toMatchObject({ leftOut: 1 });
 });
 
 test.each<[object, string]>([

@@ -138,7 +138,7 @@ test("An id of over 500 characters is refused, and costs no other item of its li
   expect(REMOTE.publication.parse({ results: [{ ...posted, platform: long }, posted] })).toEqual({
     results: [posted],
   });
-  expect(readPlatforms([long, "tiktok"])).toEqual({ platforms: [{ platform: "tiktok" }] });
+  expect(readPlatforms([long, "tiktok"])).toEqual({ platforms: [{ platform: "tiktok" }], leftOut: 1 });
   expect(REMOTE.jobStatus.parse({ status: long }).status).toBe(`${"x".repeat(499)}…`);
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type Clock, systemClock } from "../../src/clock.ts";
 import { BridgeError } from "../../src/errors.ts";
 import type { JobLookup } from "../../src/idempotency/generate-once.ts";
-import type { Job } from "../../src/service/responses.ts";
+import type { ConnectedPlatform, Job } from "../../src/service/responses.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
 import { codeIn, errorOf, fails, MINUTE_MS } from "../idempotency/computer.ts";
@@ -18,19 +18,24 @@ interface World {
   readonly job?: JobLookup | null;
   /** What this process has seen of it. */
   readonly known?: Job;
-  readonly connected?: readonly string[];
+  readonly connected?: readonly (string | ConnectedPlatform)[];
+  /** How many accounts can't be read. */
+  readonly leftOut?: number;
   readonly sandbox?: boolean;
 }
 
 /** A job, and the accounts that are connected; none are known unless given. */
-function harness({ job = READY, connected, sandbox = false }: World = {}) {
+function harness({ job = READY, connected, leftOut, sandbox = false }: World = {}) {
   return createHarness(publishVideo, {
     config: { readOnly: false, sandbox, confirmPublish: "on", problems: [], saveDir: undefined },
     tryReadJob: async () => job ?? undefined,
     service: {
       listConnectedPlatforms: async () => {
         if (connected === undefined) throw new Error("Not known.");
-        return { platforms: connected.map((platform) => ({ platform })) };
+        const platforms = connected.map((account) =>
+          typeof account === "string" ? { platform: account } : account,
+        );
+        return { platforms, ...(leftOut !== undefined && { leftOut }) };
       },
     },
   });
@@ -249,13 +254,21 @@ test.each<[string, World, string]>([
   });
 });
 
-// The account's other name, or a status that nobody knows, may be that of a video which was posted.
+// Only what is certain shows that nothing was posted: an account may be listed under another name or can't be
+// read, and a video may be known no more, or by a lagging service.
 test.each<[string, BridgeError["facts"]["outcome"], World]>([
   ["an account that isn't connected", "rejected", { connected: ["youtube", "facebook"] }],
   ["a job that the service doesn't know", "unknown", { job: "not found" }],
   ["a video that was ready before", "unknown", { job: RENDERING, known: READY }],
   ["a video that is still rendering", "rejected", { job: RENDERING }],
   ["an account of another name", "unknown", { connected: ["x", "youtube"] }],
+  [
+    "an account that another field names",
+    "unknown",
+    { connected: [{ platform: "a1", on: "twitter" }, "youtube"] },
+  ],
+  ["an account of a longer name", "unknown", { connected: ["x", "youtube_channel"] }],
+  ["an account that can't be read", "unknown", { connected: ["youtube"], leftOut: 1 }],
   ["an undocumented status", "unknown", { job: { ...QUEUED, status: "publishing" } }],
 ])(
   "After a refusal that may have posted to one of two platforms, %s leaves it %s",
