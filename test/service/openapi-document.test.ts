@@ -60,7 +60,8 @@ test.each<[string, Reply]>([
   expect(rest.lines(DOCUMENT).length).toBeLessThanOrEqual(3);
 });
 
-test("an OpenAPI document is requested again if the service could not be reached", async () => {
+// Another program may take the port in between.
+test("an OpenAPI document is requested again if the service could not be reached", { retry: 3 }, async () => {
   const gone = await startScriptedService();
   await gone.close();
   const service = connect({ baseUrl: gone.url });
