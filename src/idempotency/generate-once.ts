@@ -105,7 +105,7 @@ export class GenerateOnce {
       const isRepeat = newest !== undefined && confirmDuplicate === code;
       const earlier = isRepeat
         ? undefined
-        : await this.#findEarlier(seen.same, code, confirmDuplicate !== undefined, call.signal);
+        : await this.#findEarlier(seen.same, code, confirmDuplicate !== undefined, call);
       if (earlier !== undefined) return earlier;
       this.#checkLimit(seen.entries);
 
@@ -140,13 +140,14 @@ export class GenerateOnce {
     same: readonly OrderEntry[],
     code: string,
     isStale: boolean,
-    signal: AbortSignal,
+    { signal, leftMs }: GuardedCall<OrderEntry>,
   ): Promise<AlreadyStarted | undefined> {
     const { journal, tryReadJob } = this.#options;
     const newest = same.map((entry) => ({ ...entry, ageMs: journal.ageMs(entry) })).reverse();
     for (const [index, { jobId, ageMs }] of newest.entries()) {
       if (jobId === undefined || (index >= MAX_LOOKUPS && ageMs >= DAY_MS)) continue;
-      const job = await tryReadJob(jobId, signal);
+      // A look that began any later could end after the call.
+      const job = leftMs() > LOOK_AFTER_MS ? await tryReadJob(jobId, signal) : undefined;
       if (forbidsAnother(job, ageMs))
         return { alreadyStarted: true, jobId, job, ageMs, count: same.length, code };
     }

@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { type PrivateFolder, openPrivateFolder } from "../../src/private-folder.ts";
 import type { ConfirmedRepeat } from "../../src/idempotency/generate-once.ts";
+import { CALL_MS } from "../../src/time-budget.ts";
 import { Computer, DAY_MS, errorOf, fails, HOUR_MS, MINUTE_MS, NOW, TIDES } from "./computer.ts";
 
 const CODE = expect.stringMatching(/^[0-9a-f]{6}$/);
@@ -71,6 +72,18 @@ test("A job that runs guards behind any number of failed ones of the same day", 
   }
 
   expect(await computer.process().generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
+
+  // A service that takes nine seconds for each of them leaves no time for all.
+  const startMs = computer.clock.machineMs;
+  const tryReadJob = async (jobId: string) => {
+    computer.pass(9_000);
+    return { jobId, status: "failed", done: true, videoUrls: [] };
+  };
+  expect(await computer.process({ tryReadJob }).generate(TIDES)).toMatchObject({
+    alreadyStarted: true,
+    job: undefined,
+  });
+  expect(computer.clock.machineMs - startMs).toBeLessThan(CALL_MS);
   expect(computer.orders).toHaveLength(12);
 });
 
