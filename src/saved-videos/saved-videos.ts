@@ -2,7 +2,7 @@
 // this computer's date, the words it has ordered and the job's id. Knows neither HTTP nor the SDK.
 
 import { basename } from "node:path";
-import { JOB_ID, stateOf } from "../job.ts";
+import { JOB_ID, jobIdFrom, stateOf } from "../job.ts";
 import { type Clock, pause } from "../clock.ts";
 import type { JobStore, Unsubscribe } from "../jobs/job-store.ts";
 import type { Log } from "../log.ts";
@@ -259,8 +259,8 @@ export class SavedVideos {
 
 /** A job's id as names and the record of saved videos have it: safe whatever the service gives. */
 function idOf(jobId: string): string {
-  const id = jobId.toLowerCase();
-  if (JOB_ID.test(id) || (id === jobId && /^[\da-z][\da-z-]*$/.test(id) && id.length <= MAX_ID)) return id;
+  const id = jobIdFrom(jobId);
+  if (/^[\da-z][\da-z-]*$/.test(id) && id.length <= MAX_ID) return id;
   // Ids mostly differ at their end.
   return Buffer.from(jobId).toString("hex").slice(-MAX_ID);
 }
