@@ -1,7 +1,8 @@
 // argv becomes a command with its options. Pure. Never repeats an argument that might be an API key.
 
 import { parseArgs } from "node:util";
-import { type Flags, parseWhole } from "./config.ts";
+import type { Flags } from "./config.ts";
+import { parseWhole } from "./setting-values.ts";
 
 /** The clients that `config` knows, in the order in which they are listed. */
 export const CLIENTS = [

@@ -1,8 +1,22 @@
 // The environment becomes the Config, by one table of settings that the documents are made from too. Pure.
 // Never throws, because the server has to start and report a wrong setting at each call. Never shows a value.
 
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import { isLoopback } from "./loopback.ts";
+import {
+  EXAMPLE_URL,
+  isMistake,
+  type Mistake,
+  NEW_KEY,
+  oneOf,
+  parseBaseUrl,
+  parseFolder,
+  parseJournalUrl,
+  parseKey,
+  parseNumber,
+  parseProxy,
+  parseWhole,
+} from "./setting-values.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
@@ -15,14 +29,10 @@ export interface Proxies {
   readonly none?: string | undefined;
 }
 
-/** A setting that can't be used. Never holds its value. */
-export interface ConfigProblem {
+/** A setting that can't be used. */
+export interface ConfigProblem extends Mistake {
   readonly variable: string;
-  /** A predicate, such as "is not set". */
-  readonly problem: string;
   readonly isUnset?: true;
-  /** What to do, without a full stop. */
-  readonly fix: string;
 }
 
 /** The service to talk to. `baseUrl` and `apiKey` together identify the account. */
@@ -68,15 +78,7 @@ export interface Setting<Value> {
   readonly isGuard?: true;
 }
 
-type Mistake = Pick<ConfigProblem, "problem" | "fix">;
-
-const NEW_KEY = "Create a key in the account settings of the service, section API";
-const EXAMPLE_URL = "https://videos.example.com";
-const SWAPPED = "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were swapped, swap them back";
 const UNFILLED = "holds a ${…} placeholder that your client did not fill in";
-const IN_QUOTES = { problem: "is in quotes", fix: "Remove the quotes around it" };
-/** Printable, and short: redaction searches every text for the key's spellings. */
-const USABLE_KEY = /^fl_[^"'`\\\s\P{ASCII}\p{Cc}]{1,509}$/u;
 /** Keeps no journal. */
 const OFF = "off";
 const NO_JOURNAL_IN_DATABASE: ConfigProblem = {
@@ -267,10 +269,6 @@ export function defaultStateDir(homeDir: string): string {
   return join(homeDir, ".faceless-video-mcp");
 }
 
-function isMistake(value: unknown): value is Mistake {
-  return value instanceof Object && "problem" in value;
-}
-
 /** Counts empty values and unexpanded placeholders as unset. Proxies are usual in lower case too. */
 function readVariable(env: Environment, { name, isGuard }: Setting<unknown>): string | undefined {
   const written = name.endsWith("_PROXY") ? [env[name], env[name.toLowerCase()]] : [env[name]];
@@ -295,87 +293,5 @@ function unsetProblem(env: Environment, variable: string, fix: string): ConfigPr
     variable,
     problem: "is not set: your client did not fill in the ${…} placeholder that it holds",
     fix: `Set ${variable} where your client takes the placeholder from, or write the value itself into the entry`,
-  };
-}
-
-function isQuoted(text: string): boolean {
-  return /^["'`“”‘’].*["'`“”‘’]$/s.test(text);
-}
-
-function parseKey(key: string): string | Mistake {
-  const fix = `Check that the whole key was copied, and nothing else. ${NEW_KEY}`;
-  if (/^https?:/i.test(key)) return { problem: "holds a URL, not a key", fix: SWAPPED };
-  if (isQuoted(key)) return IN_QUOTES;
-  if (!key.startsWith("fl_")) return { problem: "does not begin with fl_", fix };
-  if (!USABLE_KEY.test(key)) return { problem: "has characters or a length that no key has", fix };
-  return key;
-}
-
-function parseBaseUrl(text: string): URL | Mistake {
-  const fix = `Set it to the service's whole address, such as ${EXAMPLE_URL}`;
-  if (text.startsWith("fl_")) return { problem: "holds an API key, not a URL", fix: SWAPPED };
-  if (isQuoted(text)) return IN_QUOTES;
-  if (!URL.canParse(text)) return { problem: "is not a URL", fix };
-  // The parser makes the host lower case and drops a default port.
-  const url = new URL(text);
-  const isHttp = url.protocol === "http:";
-  if (!isHttp && url.protocol !== "https:") return { problem: "is not an http(s) URL", fix };
-  if (isHttp && !isLoopback(url.hostname))
-    return {
-      problem: "does not use https, so the key would be sent unencrypted",
-      fix: "Begin it with https://",
-    };
-  if (url.username !== "" || url.password !== "")
-    return { problem: "holds a user name or a password", fix: "Remove them, and the @ after them" };
-  if (/[?#]/.test(text))
-    return { problem: "has a query or a fragment", fix: "Remove everything from ? or # on" };
-  url.hostname = url.hostname.replace(/\.$/, "");
-  url.pathname = url.pathname.replace(/\/+$/, "");
-  return url;
-}
-
-/** Many tools accept a bare host:port. */
-function parseProxy(text: string): string | undefined {
-  const address = text.includes("://") ? text : `http://${text}`;
-  return /^https?:/i.test(address) && URL.canParse(address) ? new URL(address).href : undefined;
-}
-
-function parseJournalUrl(text: string): URL | Mistake | undefined {
-  if (isQuoted(text)) return IN_QUOTES;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  // An @ after the host: the first of these ended it, and a part of the password would pass for the database.
-  if (url !== undefined && /@/.test(url.pathname + url.search + url.hash))
-    return {
-      problem: "has a user name or password with a /, ? or #",
-      fix: "Write / as %2F, ? as %3F and # as %23 in them",
-    };
-  return url !== undefined && /^postgres(ql)?:$/.test(url.protocol) && url.hostname !== "" ? url : undefined;
-}
-
-/** A relative path would lie in whatever folder the client starts the server from. */
-function parseFolder(text: string, homeDir: string): string | Mistake {
-  const path = /^~(?=$|[/\\])/.test(text) ? join(homeDir, text.slice(1)) : text;
-  // Windows, where no home begins with /, takes the drive of the current folder if none is named.
-  if (isAbsolute(path) && (homeDir.startsWith("/") || /^([a-z]:|[/\\]{2})/i.test(path))) return path;
-  return {
-    problem: "is a relative path, which depends on where your client starts this server",
-    fix: "Set it to an absolute path, or to one that begins with ~",
-  };
-}
-
-/** Decimal digits alone: neither a sign nor an exponent. */
-function parseNumber(text: string, min: number, max: number): number | undefined {
-  const isInRange = /^(\d+(\.\d*)?|\.\d+)$/.test(text) && Number(text) >= min && Number(text) <= max;
-  return isInRange ? Number(text) : undefined;
-}
-
-export function parseWhole(text: string, min: number, max: number): number | undefined {
-  return /^\d+$/.test(text) ? parseNumber(text, min, max) : undefined;
-}
-
-function oneOf<Value extends string>(...choices: readonly Value[]) {
-  return {
-    values: `one of ${choices.join(", ")}`,
-    parse: (text: string) => choices.find((choice) => choice === text.toLowerCase()),
   };
 }
