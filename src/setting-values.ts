@@ -65,7 +65,7 @@ export function parseProxy(text: string): string | undefined {
 export function parseJournalUrl(text: string): URL | Mistake | undefined {
   if (isQuoted(text)) return IN_QUOTES;
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // An @ after the host: the first of these ended it, and a part of the password would pass for the database.
+  // A raw /, ? or # in the password ends the host early: what follows would pass for the database.
   if (url !== undefined && /@/.test(url.pathname + url.search + url.hash))
     return {
       problem: "has a user name or password with a /, ? or #",

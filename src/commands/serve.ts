@@ -64,9 +64,9 @@ export function serve(
         "tools/list": {
           answered() {
             onListed?.();
-            // Calls are faster with schemas that zod has compiled, which the build keeps it from at the start.
+            // Calls are faster once zod may compile its schemas, which the build forbids at the start.
             z.config({ jitless: false });
-            // Long files take seconds to read: it is begun before the first call needs them. A database is not asked.
+            // Long files take seconds to read, so it begins before the first call needs them. A database is not asked.
             if (config.journalUrl === undefined) void application.restoreJobs();
           },
         },

@@ -41,7 +41,10 @@ export interface CallerOptions {
 }
 
 export interface GenerateOptions extends CallerOptions {
-  /** Called before a confirmed repeat is sent, as a Publisher's. */
+  /**
+   * Called before a confirmed repeat is sent. Throws unless the user agrees or can't be asked, and gives the
+   * milliseconds that the user has taken.
+   */
   readonly ask?: (repeat: ConfirmedRepeat) => Promise<number>;
 }
 

@@ -9,6 +9,9 @@ import { inWords, quote, quoteName } from "../text.ts";
 import { LOOK_AFTER_MS, LOOK_FIRST_MS } from "../time-budget.ts";
 import type { ToolContext } from "./tool.ts";
 
+/** Far longer than an account is. */
+const MAX_ACCOUNT_CHARACTERS = 5_000;
+
 type Sources = Pick<ToolContext, "service" | "jobs" | "reader" | "tryReadJob" | "signal" | "clock">;
 
 /** The connected accounts, platforms in lower case; undefined if they can't all be found out in time. */
@@ -60,8 +63,8 @@ export async function explainRefusal(
   const found = await Promise.race([findObstacle(request, sources), pause(sources.clock, LOOK_AFTER_MS)]);
   if (found?.obstacle === undefined) return refusal;
   const { facts } = found.obstacle;
-  const isAway = (id: string) =>
-    found.connected?.every((account) => !mentions(account, platformId(id))) === true;
+  const named = found.connected?.map(platformsIn);
+  const isAway = (id: string) => named?.every((ids) => ids?.has(platformId(id)) === false) === true;
   // An account may be listed under another name. A video that isn't found, was ready before (the service may
   // lag) or has an undocumented status may have been posted.
   const isProof =
@@ -72,10 +75,11 @@ export async function explainRefusal(
   return new BridgeError({ ...refusal.facts, ...facts, code, outcome: "rejected" }, refusal);
 }
 
-/** Whether an account may be one on this platform: what its fields mean is not documented. */
-function mentions(account: ConnectedPlatform, id: string): boolean {
-  const words = JSON.stringify(account).split(/[^a-z0-9]+/i);
-  return [account.platform, ...words].some((word) => platformId(word) === id);
+/** The platforms on which an account may be: what its fields mean is not documented. Any, if it is too long. */
+function platformsIn(account: ConnectedPlatform): ReadonlySet<string> | undefined {
+  const text = JSON.stringify(account);
+  if (text.length > MAX_ACCOUNT_CHARACTERS) return undefined;
+  return new Set([account.platform, ...text.split(/[^a-z0-9]+/i)].map(platformId));
 }
 
 /** Some of the platforms that the call names can't be ids. */
@@ -88,7 +92,7 @@ export function unusableError(
     `platforms: ${inWords(unusable.map((name) => quote(name, 60)))} can't be ${unusable.length === 1 ? "a platform's id" : "platforms' ids"}.`,
     connected === undefined
       ? "Use the ids that list_connected_platforms gives, such as tiktok."
-      : describeConnected(unusable, connected),
+      : describeConnected(unusable, connected, false),
   );
 }
 
@@ -139,10 +143,11 @@ function missingError(
   return notPublished("not_connected", message, describeConnected(missing, connected));
 }
 
-/** Names the connected accounts, and what the caller probably meant by the missing ones. */
+/** Names the connected accounts, and what the caller probably meant by the missing ones, which may be no ids. */
 export function describeConnected(
   missing: readonly string[],
   accounts: readonly ConnectedPlatform[],
+  areIds = true,
 ): string {
   const connected = accounts.map(({ platform }) => platform);
   if (connected.length === 0)
@@ -153,9 +158,10 @@ export function describeConnected(
     const other = connected.find((account) => ids.includes(platformId(account)));
     return other === undefined ? [] : [`${quoteName(name)} is probably ${quoteName(other)}`];
   });
-  return meant.length > 0
-    ? `${listed} ${inWords(meant)}: call again with the ids the user means.`
-    : `${listed} Tell the user to connect ${inWords(missing.map(quoteName))} on the service's website if they want it there, or call again with the ids they mean.`;
+  if (meant.length > 0) return `${listed} ${inWords(meant)}: call again with the ids the user means.`;
+  return areIds
+    ? `${listed} Tell the user to connect ${inWords(missing.map(quoteName))} on the service's website if they want it there, or call again with the ids they mean.`
+    : `${listed} Call again with the ids the user means.`;
 }
 
 function notPublished(code: ErrorCode, message: string, nextStep: string, retryable = false): BridgeError {

@@ -63,7 +63,7 @@ export async function readClientEntry(client: ClientName, host: HostInfo): Promi
   }
   const bundle = ". If you installed the bundle, look at its settings page: doctor can't read it";
   return failed(
-    `${title} has no entry of this server in ${places.join(", ")}`,
+    `${title} has no entry of this server in ${[...new Set(places)].join(", ")}`,
     `${printAgain}${client === "claude-desktop" ? bundle : ""}`,
   );
 }
