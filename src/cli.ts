@@ -122,11 +122,13 @@ interface NodeModule extends Pick<typeof nodeModule, "createRequire"> {
 async function useCompileCache({ stateDir, makesStateDir, problems }: Config): Promise<() => void> {
   const isOlder = Number.parseInt(process.versions.node, 10) < 22;
   const isSetByUser = "NODE_COMPILE_CACHE" in process.env || "NODE_DISABLE_COMPILE_CACHE" in process.env;
-  if (isOlder || isSetByUser || stateDir === undefined || problems.length > 0) return () => {};
+  // A folder that the user has set may lie in a project.
+  const isDefault = makesStateDir && stateDir !== undefined;
+  if (isOlder || isSetByUser || !isDefault || problems.length > 0) return () => {};
   // Loaded only where it is of use: it takes a third of a millisecond.
   const { enableCompileCache, flushCompileCache = () => {} }: NodeModule = await import("node:module");
   if (enableCompileCache === undefined) return () => {};
-  const folder = compileCacheFolder({ stateDir, isDefault: makesStateDir, uid: process.getuid?.() });
+  const folder = compileCacheFolder(homeFolder(), stateDir, process.getuid?.());
   if (folder === undefined) return () => {};
   enableCompileCache(folder);
   return flushCompileCache;
@@ -184,7 +186,9 @@ async function runConfigCommand(client: ClientName, options: EntryOptions): Prom
   const { exitCode, stdout, stderr } = await runConfig(client, options, {
     env: process.env,
     homeDir: homeFolder(),
+    workingDir: process.cwd(),
     platform: process.platform,
+    uid: process.getuid?.(),
     clock: systemClock,
     node: process.execPath,
     files: fileURLToPath(new URL(".", import.meta.url)),

@@ -1,19 +1,22 @@
 // What `config CLIENT` prints: the entry, ready to paste, and what the user has to know about it. The
 // service's URL is all that it shows of the environment.
 
+import { isAbsolute, relative } from "node:path";
 import { dump } from "js-yaml";
 import { stringify } from "smol-toml";
 import type { ClientName, EntryOptions } from "../command-line.ts";
 import { NO_FLAGS, readConfig } from "../config.ts";
 import { documentOf, type Entry, FORMATS, keySourceOf } from "./client-formats.ts";
 import type { HostInfo } from "./doctor/check.ts";
-import { keepCopy } from "./installed-copy.ts";
+import { installCopy } from "./installed-copy.ts";
 import { EXAMPLE_KEY, EXAMPLE_URL, type Launch, launch, type LaunchOptions } from "./server-entry.ts";
 import type { Clock } from "../clock.ts";
 import { VERSION } from "../version.ts";
 
-export interface EntryContext extends Pick<HostInfo, "env" | "homeDir" | "platform"> {
+export interface EntryContext extends HostInfo {
   readonly clock: Clock;
+  /** The user who runs this; undefined on Windows. */
+  readonly uid: number | undefined;
   /** The path of the Node.js that runs this. */
   readonly node: string;
   /** The folder of this server's files. */
@@ -24,14 +27,19 @@ export interface EntryContext extends Pick<HostInfo, "env" | "homeDir" | "platfo
 export async function runConfig(
   client: ClientName,
   { windows, sandbox, installed }: EntryOptions,
-  { env, homeDir, platform, clock, node, files }: EntryContext,
+  context: EntryContext,
 ): Promise<{ readonly exitCode: number; readonly stdout: string; readonly stderr: string }> {
+  const { env, homeDir, platform, node } = context;
   const refuse = (reason: string) => ({ exitCode: 1, stdout: "", stderr: `faceless-video-mcp: ${reason}\n` });
   if (installed && windows && platform !== "win32")
     return refuse("--installed names the files of this computer, which is not Windows: leave out --windows");
   let installation: Launch | undefined;
   if (installed) {
-    const copied = await keepCopy({ env, homeDir, platform, clock, files });
+    if (isOfProject(context))
+      return refuse(
+        `this was started by the Node.js of a project (${node}), which the project can exchange. Use one that is installed for all projects, from https://nodejs.org`,
+      );
+    const copied = await installCopy(context);
     if ("problem" in copied) return refuse(copied.problem);
     installation = { command: stablePath(node), args: [copied.script] };
   }
@@ -41,6 +49,16 @@ export async function runConfig(
   const options = { windows: windows || platform === "win32", sandbox, installation };
   const { text, notes } = clientEntry(client, options, baseUrl);
   return { exitCode: 0, stdout: text, stderr: notes };
+}
+
+/** A Node.js from a project's packages or folder runs whatever the project wants, with the user's key. */
+function isOfProject({ node, workingDir, homeDir }: EntryContext): boolean {
+  const isInProject = isInside(node, workingDir) && !isInside(homeDir, workingDir);
+  return isInProject || /[\\/]node_modules[\\/]/.test(node);
+}
+
+function isInside(path: string, folder: string): boolean {
+  return !/^\.\.(?:[\\/]|$)/.test(relative(folder, path)) && !isAbsolute(relative(folder, path));
 }
 
 /** Homebrew replaces the folder of a version with each update, and keeps a link to the newest beside it. */

@@ -137,7 +137,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
           // Codex gives a server 1 s before the first message, too short for npx, unless it is required.
           ...(installation === undefined && { required: true }),
           startup_timeout_sec: START_SECONDS,
-          tool_timeout_sec: CALL_SECONDS,
+          tool_timeout_sec: 300,
           env,
         },
       },

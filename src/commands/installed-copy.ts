@@ -1,9 +1,11 @@
-// The copy of this server that `config CLIENT --installed` keeps beside the journal. Entries name app/bin.cjs,
-// which loads the folder of one version. Another version is written beside it, and only then is bin.cjs
-// exchanged: servers that run keep their files.
+// Keeps the copy of this server that entries start. They name app/bin.cjs, which loads the folder of one
+// version. Every copy is written whole into a folder of its own before bin.cjs names it, so that nothing that
+// runs or starts meanwhile misses a file.
 
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import {
+  cp,
   lstat,
   mkdir,
   mkdtemp,
@@ -11,63 +13,66 @@ import {
   readFile,
   rename,
   rm,
-  stat,
   utimes,
   writeFile,
 } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import type { Clock } from "../clock.ts";
-import { defaultStateDir, NO_FLAGS, readConfig } from "../config.ts";
-import { errnoOf } from "../errors.ts";
+import { defaultStateDir } from "../config.ts";
 import { folderOpenToOthers } from "../folder-access.ts";
 import { describeFolderError } from "../saved-videos/video-folder.ts";
 import { VERSION } from "../version.ts";
-import type { HostInfo } from "./doctor/check.ts";
 
-export interface CopyOptions extends Pick<HostInfo, "env" | "homeDir" | "platform"> {
-  readonly clock: Clock;
+export interface CopyOptions {
+  readonly homeDir: string;
   /** The folder of this server's files. */
   readonly files: string;
+  /** The user who runs this; undefined on Windows. */
+  readonly uid: number | undefined;
+  readonly clock: Clock;
 }
 
 /** No server runs that long after its version was replaced. */
 const KEEP_REPLACED_MS = 90 * 24 * 60 * 60_000;
 const LOADER = "bin.cjs";
 
-class UnsafeFolder extends Error {}
-
-/** The path of app/bin.cjs, which is the same for every version, or why there is no copy. */
-export async function keepCopy(
+/** Returns the path of app/bin.cjs, which is the same for every version, or why there is no copy. */
+export async function installCopy(
   options: CopyOptions,
 ): Promise<{ readonly script: string } | { readonly problem: string }> {
-  const name = "FACELESS_STATE_DIR";
-  const config = readConfig({ [name]: options.env[name] }, NO_FLAGS, options.homeDir);
-  const mistake = config.problems.find(({ variable }) => variable === name);
-  if (mistake !== undefined) return { problem: `${name} ${mistake.problem}. ${mistake.fix}.` };
-  const app = copyFolder(options);
+  const app = copyFolder(options.homeDir);
   try {
-    // A folder that was set may be one that is not mounted yet.
-    const recursive = config.makesStateDir || config.stateDir === undefined;
-    await mkdir(app, { recursive, mode: 0o700 }).catch((error: unknown) => {
-      if (errnoOf(error) !== "EEXIST") throw error;
-    });
+    const obstacle = findObstacle(app, options);
+    if (obstacle !== undefined) return { problem: `no copy can be kept in ${app}: ${obstacle}` };
+    await mkdir(app, { recursive: true, mode: 0o700 });
     await switchTo(app, options);
     return { script: join(app, LOADER) };
   } catch (error) {
-    const reason = error instanceof UnsafeFolder ? error.message : describeFolderError(error);
-    return { problem: `no copy could be kept in ${app}: ${reason}` };
+    return { problem: `no copy can be kept in ${app}: ${describeFolderError(error)}` };
   }
 }
 
-/** Beside the journal, or where that would lie if one were kept. */
-export function copyFolder({ env, homeDir }: Pick<HostInfo, "env" | "homeDir">): string {
-  const { stateDir } = readConfig({ FACELESS_STATE_DIR: env["FACELESS_STATE_DIR"] }, NO_FLAGS, homeDir);
-  return join(stateDir ?? defaultStateDir(homeDir), "app");
+/** Always in the home folder: FACELESS_STATE_DIR may name a folder that a project can write to. */
+export function copyFolder(homeDir: string): string {
+  return join(defaultStateDir(homeDir), "app");
 }
 
-/** The version that the loader starts; undefined if it can't be read. */
+/** The version that app/bin.cjs starts; undefined if it can't be read. */
 export async function copiedVersion(app: string): Promise<string | undefined> {
   return /^(.+)-\w+$/.exec((await loadedFolder(app)) ?? "")?.[1];
+}
+
+function findObstacle(app: string, { files, uid }: CopyOptions): string | undefined {
+  if (!existsSync(join(files, "cli.cjs"))) return "this server isn't built. Run npm run build first";
+  if (uid === undefined) return undefined;
+  // Looks before anything is made: root's folder, made with sudo -E, would lock the user out.
+  const open = folderOpenToOthers(nearestFolder(app), uid);
+  if (open === undefined) return undefined;
+  return `another user owns ${open}, or may write to it. Run this without sudo; if the folder is yours, run chmod go-w on it`;
+}
+
+function nearestFolder(path: string): string {
+  return existsSync(path) ? path : nearestFolder(dirname(path));
 }
 
 async function loadedFolder(app: string): Promise<string | undefined> {
@@ -75,76 +80,36 @@ async function loadedFolder(app: string): Promise<string | undefined> {
   return /"\.\/([\w.+-]+)\/bin\.cjs"/.exec(text)?.[1];
 }
 
-async function switchTo(app: string, { files, platform, clock }: CopyOptions): Promise<void> {
-  if (!(await lstat(app)).isDirectory()) throw new UnsafeFolder("it is a link or a file");
-  const fresh = await mkdtemp(join(app, ".new-"));
-  try {
-    if (platform !== "win32") await refuseOthers(app, fresh);
-    const tree = await readTree(files);
-    if (!tree.has("cli.cjs")) throw new UnsafeFolder("this is no built package. Run npm run build first");
-    const hash = hashOf(tree);
-    const folder = `${VERSION}-${hash}`;
-    const holdsIt = () =>
-      readTree(join(app, folder)).then(
-        (found) => hashOf(found) === hash,
-        () => false,
-      );
-    if (!(await holdsIt())) {
-      await rm(join(app, folder), { recursive: true, force: true });
-      await Promise.all([...tree].map(([path, bytes]) => writeNew(join(fresh, path), bytes)));
-      await rename(fresh, join(app, folder)).catch(async (error: unknown) => {
-        // Another process may have been faster.
-        if (!(await holdsIt())) throw error;
-      });
-    }
-    const replaced = await loadedFolder(app);
-    const loader = join(app, `.new-${randomUUID()}`);
-    await writeNew(loader, `"use strict";\nrequire("./${folder}/bin.cjs");\n`);
-    await rename(loader, join(app, LOADER));
-    const now = new Date(clock.now());
-    // From now on its age counts.
-    if (replaced !== undefined && replaced !== folder)
-      await utimes(join(app, replaced), now, now).catch(() => {});
-    await removeOld(app, folder, now.getTime());
-  } finally {
-    await rm(fresh, { recursive: true, force: true });
-  }
+async function switchTo(app: string, { files, clock }: CopyOptions): Promise<void> {
+  const current = await loadedFolder(app);
+  const isWhole = current !== undefined && (await hashOf(join(app, current))) === (await hashOf(files));
+  if (isWhole) return;
+  const fresh = await mkdtemp(join(app, `${VERSION}-`));
+  await cp(files, fresh, { recursive: true });
+  const loader = `${fresh}.cjs`;
+  await writeFile(loader, `"use strict";\nrequire("./${basename(fresh)}/bin.cjs");\n`, { mode: 0o600 });
+  await rename(loader, join(app, LOADER));
+  const now = new Date(clock.now());
+  // Its age counts from its replacement on.
+  if (current !== undefined) await utimes(join(app, current), now, now).catch(() => {});
+  await removeOld(app, now.getTime());
 }
 
-/** The copy is run with the user's key, so that nobody else may be able to exchange it. */
-async function refuseOthers(app: string, own: string): Promise<void> {
-  const folder = folderOpenToOthers(app, (await stat(own)).uid);
-  if (folder !== undefined)
-    throw new UnsafeFolder(
-      `another user owns ${folder}, or may write to it. If it is yours, run chmod go-w on it`,
-    );
-}
-
-/** The contents of all files below a folder, by path. */
-async function readTree(folder: string): Promise<ReadonlyMap<string, Buffer>> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = found
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
-    .sort();
-  return new Map(
-    await Promise.all(paths.map(async (path) => [path, await readFile(join(folder, path))] as const)),
-  );
-}
-
-function hashOf(tree: ReadonlyMap<string, Buffer>): string {
+/** A hash of all files of a folder; of a missing folder, that of none. */
+async function hashOf(folder: string): Promise<string> {
+  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const paths = found.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   const hash = createHash("sha256");
-  for (const [path, bytes] of tree) hash.update(`${path}\n${bytes.length}\n`).update(bytes);
-  return hash.digest("hex").slice(0, 12);
+  for (const path of paths.sort()) {
+    // eslint-disable-next-line no-await-in-loop -- in the order of the paths
+    const bytes = await readFile(path);
+    hash.update(`${relative(folder, path)}\n${bytes.length}\n`).update(bytes);
+  }
+  return hash.digest("hex");
 }
 
-/** Follows no link: what has this name already is an error. */
-async function writeNew(path: string, content: Buffer | string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await writeFile(path, content, { flag: "wx", mode: 0o600 });
-}
-
-async function removeOld(app: string, current: string, nowMs: number): Promise<void> {
+async function removeOld(app: string, nowMs: number): Promise<void> {
+  const current = await loadedFolder(app);
   const names = (await readdir(app)).filter((name) => name !== current && name !== LOADER);
   await Promise.all(
     names.map(async (name) => {

@@ -34,7 +34,9 @@ async function config(words: readonly string[], changes: Partial<EntryContext> =
   const surroundings: EntryContext = {
     env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: ADDRESS },
     homeDir: "/home/user",
+    workingDir: "/home/user/project",
     platform: "linux",
+    uid: undefined,
     clock: systemClock,
     node: NODE,
     files,
@@ -131,6 +133,17 @@ test("an entry names Homebrew's Node.js by the link that an update keeps", async
   const { stdout } = await config(["cursor", "--installed"], { homeDir: temporaryFolder(), node });
 
   expect(LOADERS.cursor(stdout).command).toBe("/opt/homebrew/opt/node@24/bin/node");
+});
+
+test.each([
+  "/home/user/project/node_modules/node/bin/node",
+  "/srv/tools/node_modules/.bin/node",
+  "/home/user/project/.tools/bin/node",
+])("--installed names no Node.js of a project: %s", async (node) => {
+  const homeDir = temporaryFolder();
+  const printed = await config(["cursor", "--installed"], { homeDir, node });
+
+  expect(printed).toMatchObject({ exitCode: 1, stdout: "", stderr: expect.stringContaining(node) });
 });
 
 test("--installed prints no entry for another computer's system", async () => {

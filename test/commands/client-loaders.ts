@@ -70,7 +70,7 @@ const codexSchema = z.strictObject({
       env_vars: z.array(text).default([]),
       required: z.literal(true).optional(),
       startup_timeout_sec: z.literal(60),
-      tool_timeout_sec: z.literal(120),
+      tool_timeout_sec: z.literal(300),
     }),
   ),
 });

@@ -23,7 +23,7 @@ const STARTS = {
   // It ignores cwd.
   "claude-code": { command: "${CLAUDE_PLUGIN_ROOT}/start-server", args: SWITCHES },
   codex: inFolder("."),
-  cursor: inFolder("${CURSOR_PLUGIN_ROOT}"),
+  cursor: { command: "${CURSOR_PLUGIN_ROOT}/start-server", args: SWITCHES },
   gemini: inFolder("${extensionPath}"),
 } as const;
 const NOT_SET = { FACELESS_API_KEY: "", FACELESS_BASE_URL: "" };

@@ -103,7 +103,7 @@ async function startedVersion(
   script: string | undefined,
   host: HostInfo,
 ): Promise<string | undefined> {
-  const folder = copyFolder(host);
+  const folder = copyFolder(host.homeDir);
   if (script === join(folder, "bin.cjs")) return copiedVersion(folder);
   return args.map((word) => /^faceless-video-mcp@(\d+\.\d+\.\d+)/.exec(word)?.[1]).find(Boolean);
 }
