@@ -10,7 +10,7 @@ export default defineConfig({
       "test/idempotency/*.test.ts",
       "test/jobs/schedule.test.ts",
       "test/tools/*.test.ts",
-      "test/{text,redact}.test.ts",
+      "test/pure/{text,redact}.test.ts",
     ],
     testTimeout: 20_000,
   },

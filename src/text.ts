@@ -6,71 +6,32 @@ import { lazyValue } from "./lazy.ts";
 /** The longest piece of the service's text that is passed on, in characters. */
 const SERVICE_TEXT_LIMIT = 500;
 
-// Terminal sequences, which go as a whole, with their letters: CSI, then OSC and other string sequences with
-// their terminator, then two-character ones. Of a string sequence without an end only the introducer goes.
+// Terminal sequences go as a whole, with their letters: colours and cursor movements (CSI), then window titles
+// and links (OSC), then those of two characters.
 const ESCAPE_SEQUENCES =
   // eslint-disable-next-line no-control-regex -- control characters are what this looks for
-  /(?:\u001B\[|\u009B)[0-?]{0,64}[ -/]{0,8}[@-~]|(?:\u001B[\]PX^_]|[\u0090\u0098\u009D-\u009F])[^\u0007\u001B\u0090\u0098\u009C-\u009F]*(?:\u0007|\u001B\\|\u009C)|\u001B[ -/]{0,8}[0-~]?/g;
+  /(?:\u001B\[|\u009B)[0-?]{0,64}[ -/]{0,8}[@-~]|\u001B\][^\u0007\u001B]{0,2000}(?:\u0007|\u001B\\)|\u001B[@-_]?/g;
 
-// Characters that depend on their neighbours: joiners, variation selectors (Mongolian's too) and tags.
-const CONTEXTUAL = String.raw`\u200C\u200D\u180B-\u180F\uFE00-\uFE0F\u{E0020}-\u{E007F}\u{E0100}-\u{E01EF}`;
-const CONTEXTUAL_RUN = new RegExp(`[${CONTEXTUAL}]+`, "gu");
-
-// Controls other than newline and tab, format characters (bidi controls, zero width spaces, soft hyphens),
-// fillers and other invisible characters, lone surrogates, and the blank Braille pattern. Not Arabic number
-// signs, which are visible format characters.
+// Joiners that letters and emoji need come first, as the group that stays. Then everything that can't be seen:
+// controls, format characters (bidi controls, zero width spaces, tags), fillers, selectors and lone surrogates.
+// Arabic number signs are format characters, too, but visible.
 // Made on first use: Unicode's sets of characters would cost every start 3 ms.
-const neverNeeded = lazyValue(
+const joinersOrUnsafe = lazyValue(
   () =>
     new RegExp(
-      String.raw`(?![\t\n${CONTEXTUAL}\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2])[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]`,
+      [
+        String.raw`((?<=[\p{L}\p{M}])[\u200C\u200D](?=[\p{L}\p{M}])`,
+        String.raw`(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier})\uFE0F?\u200D(?=\p{Extended_Pictographic})`,
+        String.raw`(?<=\p{Extended_Pictographic}|[0-9#*])[\uFE0E\uFE0F])`,
+        String.raw`(?![\t\n\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2])[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]`,
+      ].join("|"),
       "gu",
     ),
 );
 
-/** Scripts whose letters change form at a joiner: Arabic and its like, and those with a virama. */
-const JOINING_SCRIPTS =
-  "Arabic Syriac Mandaic Nko Adlam Mongolian Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam " +
-  "Sinhala Khmer Myanmar Balinese Javanese";
-const JOINING_LETTER = String.raw`(?=[\p{L}\p{M}])[${JOINING_SCRIPTS.replace(/(\w+) ?/g, String.raw`\p{scx=$1}`)}]`;
-
-// The runs that stay, each matched with the visible characters around it. Any longer run hides data.
-const neededRun = lazyValue(
-  () =>
-    new RegExp(
-      `^(?:${[
-        // Persian, Hindi, Khmer…: one joiner within a word, or a ZWJ that shapes the letter before it.
-        `${JOINING_LETTER}(?:\\u200D|\\u200C${JOINING_LETTER})`,
-        // Emoji: a presentation selector, a ZWJ that joins two of them, or both.
-        String.raw`\p{Extended_Pictographic}(?:\uFE0F?\u200D\p{Extended_Pictographic}|[\uFE0E\uFE0F])`,
-        String.raw`\p{Emoji_Modifier}\u200D\p{Extended_Pictographic}`,
-        // Keycaps.
-        String.raw`[0-9#*]\uFE0F\u20E3`,
-        // The flags of England, Scotland and Wales in tags, then the cancel tag. There are no others.
-        `\u{1F3F4}(?:${["gbeng", "gbsct", "gbwls"].map(inTags).join("|")})\u{E007F}`,
-        // Variants of ideographs, and of Burmese and Mongolian letters. No ideograph has over 32 variants.
-        String.raw`\p{Unified_Ideograph}[\uFE00-\uFE02\u{E0100}-\u{E011F}]`,
-        String.raw`\p{Script=Myanmar}\uFE00`,
-        String.raw`\p{Script=Mongolian}[\u180B-\u180F]`,
-      ].join("|")})`,
-      "u",
-    ),
-);
-
-function inTags(letters: string): string {
-  return letters.replace(/./g, (letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0)));
-}
-
-// The beginning of a key, plain or in base64 at its three alignments, up to the end of the text.
-const KEY_AT_END = /(?:fl_|Zmxf|ZsX|mbF)\S*$/;
-
-// What looks like a key, such as an old one or another user's, to the end of its word. In prose only: ids,
-// cursors and links are passed on as they are, because the caller sends them back.
-const LIKE_A_KEY = /(?<![\w/-])fl_(?:(?=[A-Za-z_-]{0,64}\d)[\w-]{12}|[\w-]{24})\S{0,512}/g;
-
 /**
- * Removes terminal sequences, control, bidi and invisible characters and lone surrogates. Keeps newlines,
- * tabs, and joiners, variation selectors and tags where emoji or a script need them. Linear and idempotent.
+ * Removes terminal sequences, control, bidi and invisible characters and lone surrogates. Keeps newlines, tabs,
+ * and joiners between letters and in emoji.
  */
 export function stripUnsafeCharacters(text: string): string {
   // Most texts are plain ASCII.
@@ -78,42 +39,21 @@ export function stripUnsafeCharacters(text: string): string {
   return text
     .replace(ESCAPE_SEQUENCES, "")
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")
-    .replace(neverNeeded(), "")
-    .replace(CONTEXTUAL_RUN, (run, start: number, whole: string) => {
-      const end = start + run.length;
-      // A pair of surrogates is one character. Ill-formed ones are gone by now.
-      const isPair = /[\uDC00-\uDFFF]/.test(whole.charAt(start - 1));
-      const before = whole.slice(Math.max(0, start - (isPair ? 2 : 1)), start);
-      const after = end < whole.length ? String.fromCodePoint(whole.codePointAt(end) ?? 0) : "";
-      // Matched up to the run's end: a run that is longer than what is needed is removed as a whole.
-      const needed = neededRun().exec(before + run + after)?.[0].length ?? 0;
-      return needed >= before.length + run.length ? run : "";
-    });
+    .replace(joinersOrUnsafe(), (_, joiner: string | undefined) => joiner ?? "");
 }
 
-/**
- * A text of the service on one line, without unsafe characters or anything that looks like an API key, cut at
- * `limit` characters (code points).
- */
+/** A text of the service on one line, without unsafe characters, cut at `limit` characters (code points). */
 export function cleanServiceText(text: string, limit: number = SERVICE_TEXT_LIMIT): string {
-  const start = text.slice(0, limit * 20);
-  const clean = stripUnsafeCharacters(start).replace(/\s+/g, " ").trim().replace(LIKE_A_KEY, "[redacted]");
-  const characters = Array.from(clean);
-  if (characters.length <= limit && start.length === text.length) return clean;
-  const cut = characters.slice(0, limit - 1).join("");
-  // Redaction would not recognise a key whose end is cut off, and a joiner must not dangle.
-  return `${stripUnsafeCharacters(cut.replace(KEY_AT_END, ""))}…`;
+  return cutText(stripUnsafeCharacters(text).replace(/\s+/g, " ").trim(), limit);
 }
 
-/**
- * A text of at most `limit` characters (code points), and an ellipsis for the rest. What is cut is copied: a
- * slice would keep the whole text in memory.
- */
+/** A text of at most `limit` characters (code points), and an ellipsis for the rest. */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  // No more is looked at than may be shown: a character has two units at most.
-  const characters = Array.from(text.slice(0, 2 * limit + 2));
-  return characters.length <= limit ? text : `${characters.slice(0, limit - 1).join("")}…`;
+  const characters = Array.from(text);
+  if (characters.length <= limit) return text;
+  // A joiner must not dangle.
+  return `${stripUnsafeCharacters(characters.slice(0, limit - 1).join(""))}…`;
 }
 
 /** A cleaned and cut text as a JSON string: no quotation mark within can end it. */

@@ -265,6 +265,8 @@ describe("FACELESS_BASE_URL", () => {
     ["http://LOCALHOST.:8080/x/", "http://localhost:8080/x"],
     ["http://127.1", "http://127.0.0.1/"],
     ["http://[0:0:0:0:0:0:0:1]:8080", "http://[::1]:8080/"],
+    ["https://videos.example.com/api/faceless", "https://videos.example.com/api/faceless"],
+    ["https://videos.example.com/my-api", "https://videos.example.com/my-api"],
   ])("%j is a usable address", (value, href) => {
     const { service, problems } = read({ FACELESS_BASE_URL: value });
 
@@ -305,6 +307,19 @@ describe("FACELESS_BASE_URL", () => {
   });
 });
 
+test.each([
+  ["https://videos.example.com/api", "/api"],
+  ["https://videos.example.com/api/mcp/", "/api/mcp"],
+  ["https://videos.example.com/eu/api/v1", "/api/v1"],
+  ["https://videos.example.com/api/v1/generate", "/api/v1"],
+])("a base URL with a path of the API, %s, is refused by naming %s", (url, path) => {
+  expect(problemOf({ FACELESS_BASE_URL: url })).toEqual({
+    variable: "FACELESS_BASE_URL",
+    problem: `holds ${path}, which is a path of the service's API`,
+    fix: `Remove ${path} and everything after it`,
+  });
+});
+
 describe("proxies", () => {
   const proxiesOf = (env: Environment) => read(env).service?.proxies;
 
@@ -317,6 +332,13 @@ describe("proxies", () => {
     const lower = { https_proxy: "other.example", http_proxy: value, no_proxy: "b.example" };
 
     expect(proxiesOf({ ...lower, ...upper })).toEqual({ https: href, http: href, none: "a.example" });
+  });
+
+  test.each([
+    ["localhost,*", "*"],
+    ["host.:8080 .example. ,, *.example.org", "host:8080,.example,*.example.org"],
+  ])("NO_PROXY=%s exempts %s", (text, none) => {
+    expect(proxiesOf({ NO_PROXY: text })).toEqual({ none });
   });
 
   test.each(["http://localhost:8080", "https://127.0.0.1", "http://[::1]:1"])(

@@ -87,14 +87,14 @@ const BROKEN: readonly BrokenSetUp[] = [
     env: async () => ({ FACELESS_BASE_URL: `${(await serviceWith(NO_VIDEOS)).url}/app` }),
     name: "service",
     detail: /\(HTTP 404; its words: "No such path\."\)$/,
-    fix: /^Check FACELESS_BASE_URL: it is the service's address without \/api\/v1$/,
+    fix: /^Check FACELESS_BASE_URL: it is the service's address, not \/api\/v1$/,
   },
   {
     what: "the address of another service",
     env: () => at({ json: { hello: "world" } }),
     name: "service",
     detail: /^something else answers at this address$/,
-    fix: /^Set FACELESS_BASE_URL to the service's address without/,
+    fix: /^Set FACELESS_BASE_URL to the service's address, not/,
   },
   {
     what: "a key that is refused",

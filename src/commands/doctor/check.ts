@@ -102,6 +102,7 @@ export function redactReport(text: string, environments: readonly Environment[])
   const likeKeys = values.filter(
     (value) => value.length <= 512 && (value.startsWith("fl_") || value.length >= 12),
   );
-  const redacted = likeKeys.reduce((rest, value) => createRedact(value)(rest), createRedact(undefined)(text));
-  return redacted.replace(/fl_[A-Za-z0-9][\w-]*/g, "[redacted]");
+  const redacted = likeKeys.reduce((rest, value) => createRedact(value)(rest), text);
+  // The sandbox's key is public.
+  return redacted.replace(/fl_(?!sandbox\b)[A-Za-z0-9][\w-]*/g, "[redacted]");
 }

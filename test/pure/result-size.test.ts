@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { fitInto } from "../src/result-size.ts";
+import { fitInto } from "../../src/result-size.ts";
 
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 const long = (length: number) => "é".repeat(length / 2);

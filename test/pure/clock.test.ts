@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { systemClock } from "../src/clock.ts";
+import { systemClock } from "../../src/clock.ts";
 
 test("the system clock runs only due timers that were not cancelled", async () => {
   const ran: string[] = [];
