@@ -3,6 +3,7 @@
 
 import { Console } from "node:console";
 import type * as nodeModule from "node:module";
+import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -24,10 +25,17 @@ const LOOK_MS = 10;
 /** How long a sent paid or public request may delay the end, which then takes less than 2 s in all. */
 const PAID_REQUEST_GRACE_MS = 1_500;
 
+/**
+ * Each address of a host gets this long to connect, for the service, the database and downloads alike. Node's
+ * own 250 ms are too short for distant hosts.
+ */
+const ADDRESS_ATTEMPT_MS = 2_000;
+
 // A reader that has gone away is no reason for a stack trace.
 let stdoutClosed = false;
 process.stdout.on("error", () => (stdoutClosed = true));
 process.stderr.on("error", () => {});
+setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_ATTEMPT_MS);
 
 const commandLine = parseCommandLine(process.argv.slice(2));
 if ("command" in commandLine) void run(commandLine.command);

@@ -13,6 +13,7 @@ import {
   parseFolder,
   parseJournalUrl,
   parseKey,
+  parseNoProxy,
   parseNumber,
   parseProxy,
   parseWhole,
@@ -190,7 +191,7 @@ export const SETTINGS = {
     meaning: "Hosts that are reached without a proxy",
     values: "hosts, with commas between them",
     default: "none",
-    parse: (text) => text,
+    parse: parseNoProxy,
   },
 } satisfies Record<string, Setting<unknown>>;
 

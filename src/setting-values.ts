@@ -53,6 +53,12 @@ export function parseBaseUrl(text: string): URL | Mistake {
     return { problem: "has a query or a fragment", fix: "Remove everything from ? or # on" };
   url.hostname = url.hostname.replace(/\.$/, "");
   url.pathname = url.pathname.replace(/\/+$/, "");
+  const apiPath = /\/api(?:\/mcp$|\/v1(?=\/|$)|$)/.exec(url.pathname)?.[0];
+  if (apiPath !== undefined)
+    return {
+      problem: `holds ${apiPath}, which is a path of the service's API`,
+      fix: `Remove ${apiPath} and everything after it`,
+    };
   return url;
 }
 
@@ -60,6 +66,12 @@ export function parseBaseUrl(text: string): URL | Mistake {
 export function parseProxy(text: string): string | undefined {
   const address = text.includes("://") ? text : `http://${text}`;
   return /^https?:/i.test(address) && URL.canParse(address) ? new URL(address).href : undefined;
+}
+
+/** As undici takes it, which knows `*` only alone and no trailing dots. */
+export function parseNoProxy(text: string): string {
+  const hosts = text.split(/[,\s]+/).map((host) => host.replace(/\.(?=$|:\d+$)/, ""));
+  return hosts.includes("*") ? "*" : hosts.filter((host) => host !== "").join(",");
 }
 
 export function parseJournalUrl(text: string): URL | Mistake | undefined {

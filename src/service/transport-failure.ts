@@ -15,7 +15,8 @@ export interface NetworkFailure {
 }
 
 export const TRY_AGAIN = "Try again in a minute.";
-export const CHECK_URL = "Check FACELESS_BASE_URL: it is the service's address without /api/v1.";
+export const CHECK_URL =
+  "Check FACELESS_BASE_URL: it must lead to the service itself, not to its website or a sign-in page.";
 const CHECK_NETWORK = "Check the network, the proxy settings and FACELESS_BASE_URL.";
 
 /** The keys are codes of Node and undici, which never say whether the request was sent. */

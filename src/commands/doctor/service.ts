@@ -16,7 +16,7 @@ import { type Check, fail, pass, warn } from "./check.ts";
 const ANSWER_MS = 8_000;
 const PLATFORMS_MS = 5_000;
 const OTHER_ADDRESS =
-  "Set FACELESS_BASE_URL to the service's address without /api/v1, not to that of its website. On a public network, sign in to the network first";
+  "Set FACELESS_BASE_URL to the service's address, not to that of its website. On a public network, sign in to the network first";
 
 /** Ends at the first failure that makes further checks useless. Without a target nothing is checked. */
 export async function checkService(
