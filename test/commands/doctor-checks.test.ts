@@ -87,7 +87,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     env: async () => ({ FACELESS_BASE_URL: `${(await serviceWith(NO_VIDEOS)).url}/app` }),
     name: "service",
     detail: /\(HTTP 404; its words: "No such path\."\)$/,
-    fix: /^Check FACELESS_BASE_URL: it is the service's address, not \/api\/v1$/,
+    fix: /^Check FACELESS_BASE_URL: it must lead to the service itself, not to its website or a sign-in page$/,
   },
   {
     what: "the address of another service",
