@@ -45,8 +45,9 @@ export function createApplication({ config, service, clock, log, redact }: Given
     return order && localMs(order);
   };
   const reader = new JobReader({ source: service, store: jobs, clock, startedAtMs });
+  const pollSeconds = config.pollSeconds ?? (config.sandbox ? SANDBOX_POLL_SECONDS : undefined);
   const schedule = new Schedule({
-    ...(config.pollSeconds !== undefined && { fixedMs: config.pollSeconds * 1000 }),
+    fixedMs: pollSeconds === undefined ? undefined : pollSeconds * 1000,
     random: Math.random,
   });
   const poller = new Poller({ source: service, reader, store: jobs, schedule, clock, log });
@@ -129,5 +130,7 @@ export function createApplication({ config, service, clock, log, redact }: Given
   };
 }
 
+/** The usual schedule is for renders of minutes. */
+const SANDBOX_POLL_SECONDS = 2;
 /** The sandbox's address, whose port is not known before it starts. */
 const SANDBOX = { baseUrl: new URL("http://127.0.0.1"), proxies: {} };

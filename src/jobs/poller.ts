@@ -1,14 +1,13 @@
-// Polls all watched jobs in the background: one poller per process for all subscriptions and waiting calls.
-// The most overdue job goes first. The schedule says when one is due, the rate limiter how much may be sent.
+// Polls all followed jobs in the background: one loop, one request after the other, the most overdue job first.
+// The schedule says when a job is due, the rate limiter how much may be sent.
 
-import { stateOf } from "../job.ts";
 import { BridgeError } from "../errors.ts";
+import { isEnded } from "../job.ts";
 import type { Log } from "../log.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, pause } from "../clock.ts";
 import type { JobReader, JobSource } from "./job-reader.ts";
 import type { JobStore, Unsubscribe } from "./job-store.ts";
 import type { Schedule } from "./schedule.ts";
-import { WatchedJob } from "./watched-job.ts";
 
 export interface PollerOptions {
   readonly source: JobSource;
@@ -19,53 +18,67 @@ export interface PollerOptions {
   readonly log: Log;
 }
 
-const MAX_IN_FLIGHT = 4;
+const MAX_WATCH_MS = 60 * 60_000;
+const MAX_BACKOFF_MS = 60_000;
+/** Hints bring a job's poll forward at most this often: anything on this computer can send one. */
+const HINT_INTERVAL_MS = 5_000;
 /** A job that is due this soon shares the list with those that are due now. */
 const DUE_SOON_MS = 2_000;
-const MAX_WATCH_MS = 60 * 60_000;
-const MAX_REMEMBERED_ENDS = 2_000;
-/** After a list that failed, each job is asked for its status: that may work where the list doesn't. */
+/** After a list that failed, each job is asked for its status: that may work when the list doesn't. */
 const LIST_PAUSE_MS = 60_000;
-/** The rate limiter knows how long to wait after a refusal. This pause only prevents a new try at once. */
-const RATE_LIMITED_PAUSE_MS = 1_000;
+/** The list shows no clips, so each job's own status is read this often too, more slowly for many jobs. */
+const CLIPS_AGE = { minMs: 30_000, perJobMs: 3_000 } as const;
 
 /** Times are milliseconds on the monotonic clock. */
+interface WatchedJob {
+  readonly jobId: string;
+  readonly endsMs: number;
+  /** How many subscriptions, tasks and waiting calls follow it. */
+  watchers: number;
+  dueMs: number;
+  /** When its own status was last requested. */
+  askedMs: number;
+  /** When the last hint makes it due. A request since then has answered that hint. */
+  hintedMs: number;
+  /** How many polls in a row failed. */
+  failures: number;
+  /** How often in a row the service did not know it. */
+  notFound: number;
+  /** The list can't answer for it: it lacks the job, or shows an end that the job's own status must confirm. */
+  isUnlisted: boolean;
+}
+
 export class Poller {
   readonly #options: PollerOptions;
   readonly #jobs = new Map<string, WatchedJob>();
-  /** Why jobs are no longer polled though they have not ended, the oldest first. */
+  /** Why jobs are no longer polled though they have not ended. */
   readonly #watchEnded = new Map<string, string>();
   readonly #unsubscribe: Unsubscribe;
-  /** Cancels the timer for the next request; there is none while nothing is due or too many are in flight. */
-  #cancelTimer = () => {};
-  /** How many requests are in flight, and whether one of them is for the list. */
-  #inFlight = 0;
-  #isListInFlight = false;
-  /** Set when the list fails: the jobs are asked one by one before. */
+  /** Ends the loop's pause, since what is due has changed. */
+  #wake = new AbortController();
+  #isRunning = false;
   #listPausedUntilMs = -Infinity;
-  /** Set when a request is refused for the rate: none is sent before. */
-  #pausedUntilMs = -Infinity;
   #isClosed = false;
 
   constructor(options: PollerOptions) {
     this.#options = options;
-    // A job that has ended is polled no more, whoever read its end.
-    this.#unsubscribe = options.store.on("change", (jobId) => this.#removeIfEnded(jobId));
+    // Stops polling once any reader has seen the job end.
+    this.#unsubscribe = options.store.on("change", (jobId) => {
+      if (options.store.get(jobId)?.job?.done === true) this.#remove(jobId);
+    });
   }
 
-  /** Polls the job until it ends, unless it is known to have, or every caller has unsubscribed. */
+  /** Polls the job until it ends, unless it has ended, or until every caller has unsubscribed. */
   watch(jobId: string): Unsubscribe {
     if (this.#isClosed || this.#options.store.get(jobId)?.job?.done === true) return () => {};
     const job = this.#jobs.get(jobId) ?? this.#add(jobId);
     job.watchers += 1;
-    this.#setTimer();
+    this.#wake.abort();
+    if (!this.#isRunning) void this.#run();
     let isWatching = true;
     return () => {
-      if (!isWatching) return;
+      if (isWatching && --job.watchers === 0 && this.#jobs.get(jobId) === job) this.#remove(jobId);
       isWatching = false;
-      job.watchers -= 1;
-      if (job.watchers === 0 && this.#jobs.get(jobId) === job) this.#jobs.delete(jobId);
-      this.#setTimer();
     };
   }
 
@@ -74,14 +87,12 @@ export class Poller {
     return this.#watchEnded.get(jobId);
   }
 
-  /**
-   * Polls the job, if it is watched, as soon as the rate limiter allows: there may be news. Hints need no
-   * trust, because each costs one request at most, and those of one job come at least 5 s apart.
-   */
+  /** Makes the job due now, if it is followed: there may be news. */
   hint(jobId: string): void {
-    if (this.#jobs.get(jobId)?.hint() !== true) return;
-    this.#options.log.debug(`A hint says that there is news of job ${jobId}.`);
-    this.#setTimer();
+    const job = this.#jobs.get(jobId);
+    if (job === undefined || job.hintedMs > job.askedMs) return;
+    job.hintedMs = Math.max(this.#nowMs(), job.hintedMs + HINT_INTERVAL_MS);
+    this.#wake.abort();
   }
 
   /** Ends all polling for good. */
@@ -89,157 +100,148 @@ export class Poller {
     this.#isClosed = true;
     this.#unsubscribe();
     this.#jobs.clear();
-    this.#setTimer();
+    this.#wake.abort();
   }
 
   #add(jobId: string): WatchedJob {
-    const job = new WatchedJob(jobId, this.#options);
+    const { store, schedule } = this.#options;
+    const nowMs = this.#nowMs();
+    const { fetchedAtMs } = store.get(jobId) ?? {};
+    const ageMs = store.ageMs(jobId);
+    const dueMs =
+      fetchedAtMs === undefined
+        ? nowMs + schedule.firstDelayMs(ageMs)
+        : fetchedAtMs + schedule.nextDelayMs(ageMs);
+    const job = {
+      jobId,
+      endsMs: nowMs + MAX_WATCH_MS,
+      watchers: 0,
+      dueMs,
+      askedMs: nowMs,
+      hintedMs: -Infinity,
+      failures: 0,
+      notFound: 0,
+      isUnlisted: false,
+    };
     this.#jobs.set(jobId, job);
     this.#watchEnded.delete(jobId);
     return job;
   }
 
-  #setTimer(): void {
-    this.#cancelTimer();
-    if (this.#inFlight >= MAX_IN_FLIGHT) return;
-    const { clock } = this.#options;
-    const idle = this.#idleJobs();
-    const atMs = Math.min(
-      ...idle.map(({ dueMs }) => dueMs),
-      this.#nextForClips(idle)?.clipsDueMs ?? Infinity,
-    );
-    if (atMs === Infinity) return;
-    const delayMs = atMs - clock.monotonicMs();
-    this.#cancelTimer = clock.after(delayMs > 0 ? delayMs : this.#waitMs(), () => this.#tick());
+  #remove(jobId: string): void {
+    if (this.#jobs.delete(jobId)) this.#wake.abort();
   }
 
-  #idleJobs(): WatchedJob[] {
-    const isListInFlight = this.#isListInFlight;
-    return [...this.#jobs.values()].filter((job) => !job.inFlight && !(isListInFlight && job.sharesList));
-  }
-
-  /** How long the next request has to wait for the rate limiter. */
-  #waitMs(): number {
+  async #run(): Promise<void> {
     const { clock, source } = this.#options;
-    return Math.max(0, source.backgroundWaitMs(), this.#pausedUntilMs - clock.monotonicMs());
-  }
-
-  /** Sends one request per tick: the rate limiter counts it only when it is really sent, perhaps later. */
-  #tick(): void {
-    const nowMs = this.#options.clock.monotonicMs();
-    this.#endWatches(
-      (job) => nowMs - job.watchedSinceMs >= MAX_WATCH_MS,
-      "Watching ended after 60 minutes: ask with get_video_status how far the job is.",
-    );
-    if (this.#waitMs() === 0) this.#sendNext();
-    this.#setTimer();
-  }
-
-  #sendNext(): void {
-    const nowMs = this.#options.clock.monotonicMs();
-    const idle = this.#idleJobs();
-    const [next] = idle.toSorted((a, b) => a.dueMs - b.dueMs);
-    const forClips = this.#nextForClips(idle);
-    if (next !== undefined && next.dueMs <= nowMs) {
-      const sharing = idle.filter(({ sharesList, dueMs }) => sharesList && dueMs <= nowMs + DUE_SOON_MS);
-      const canShare = next.sharesList && sharing.length > 1 && nowMs >= this.#listPausedUntilMs;
-      void (canShare ? this.#readList() : this.#readStatus(next));
-    } else if (forClips !== undefined && forClips.clipsDueMs <= nowMs) {
-      void this.#readStatus(forClips);
+    this.#isRunning = true;
+    for (let [next] = this.#byDueTime(); next !== undefined; [next] = this.#byDueTime()) {
+      const waitMs = Math.max(dueAt(next) - this.#nowMs(), source.backgroundWaitMs());
+      if (waitMs > 0) {
+        this.#wake = new AbortController();
+        await pause(clock, waitMs, this.#wake.signal);
+      } else {
+        await this.#poll(next);
+      }
     }
+    this.#isRunning = false;
   }
 
-  /**
-   * The list shows no clips, so with two or more jobs each is also asked for its own status now and then, as
-   * long as enough of the rate limit is left and no job is due.
-   */
-  #nextForClips(idle: readonly WatchedJob[]): WatchedJob | undefined {
-    if (this.#jobs.size < 2 || !this.#options.source.hasSpareRequests()) return undefined;
-    return idle.toSorted((a, b) => a.clipsDueMs - b.clipsDueMs)[0];
+  async #poll(next: WatchedJob): Promise<void> {
+    const nowMs = this.#nowMs();
+    if (nowMs >= next.endsMs)
+      return this.#end(next, "Watching ended after 60 minutes: ask with get_video_status how far the job is.");
+    const sharing = this.#byDueTime().filter((job) => this.#sharesList(job) && dueAt(job) <= nowMs + DUE_SOON_MS);
+    const [first] = sharing;
+    const isDue = first !== undefined && dueAt(first) <= nowMs && nowMs >= this.#listPausedUntilMs;
+    const canShare = isDue && sharing.length > 1;
+    await (canShare ? this.#readList() : this.#readStatus(next));
+  }
+
+  /** The list may answer for it: not as its first answer, nor for clips or on a hint. */
+  #sharesList({ jobId, isUnlisted, hintedMs, askedMs }: WatchedJob): boolean {
+    const { job, fetchedAtMs = askedMs } = this.#options.store.get(jobId) ?? {};
+    const maxAgeMs = Math.max(CLIPS_AGE.minMs, CLIPS_AGE.perJobMs * this.#jobs.size);
+    const isFresh = this.#nowMs() - fetchedAtMs < maxAgeMs;
+    return !isUnlisted && job !== undefined && isFresh && hintedMs <= askedMs;
+  }
+
+  /** One request for the newest videos, which answers for all jobs that have not ended. */
+  async #readList(): Promise<void> {
+    const { source, store, log } = this.#options;
+    try {
+      const { videos } = await source.listNewestVideos({ background: true });
+      const statuses = new Map(videos.map(({ jobId, status }) => [jobId, status]));
+      store.updateFromPage(videos, { isFirstPage: true });
+      for (const job of this.#jobs.values()) {
+        const status = statuses.get(job.jobId);
+        job.isUnlisted = status === undefined || isEnded(status);
+        if (this.#sharesList(job)) this.#schedule(job);
+        else if (status !== undefined && isEnded(status)) job.dueMs = Math.min(job.dueMs, this.#nowMs());
+      }
+    } catch (error) {
+      if (this.#endIfUnauthorized(error)) return;
+      this.#listPausedUntilMs = this.#nowMs() + LIST_PAUSE_MS;
+      log.debug("Polling the video list failed.", error);
+    }
   }
 
   async #readStatus(job: WatchedJob): Promise<void> {
-    const askedMs = this.#options.clock.monotonicMs();
-    job.inFlight = true;
-    await this.#send(
-      async () => {
-        const { done } = await this.#options.reader.read(job.jobId, { background: true });
-        if (!done) job.updateFromStatus(askedMs);
-      },
-      (error) => this.#statusFailed(job, error),
-    );
-    job.inFlight = false;
-    this.#setTimer();
-  }
-
-  /** One request for the newest jobs, which answers for all that share it. */
-  async #readList(): Promise<void> {
-    const { source, store, clock, log } = this.#options;
-    this.#isListInFlight = true;
-    await this.#send(
-      async () => {
-        const { videos } = await source.listNewestVideos({ background: true });
-        const statuses = new Map(videos.map(({ jobId, status }) => [jobId, status]));
-        // A status in flight is newer.
-        for (const job of this.#jobs.values()) if (!job.inFlight) job.updateFromList(statuses.get(job.jobId));
-        store.updateFromPage(videos, { isFirstPage: true });
-      },
-      (error) => {
-        this.#listPausedUntilMs = clock.monotonicMs() + LIST_PAUSE_MS;
-        log.debug("Polling the video list failed.", error);
-      },
-    );
-    this.#isListInFlight = false;
-    this.#setTimer();
-  }
-
-  /** Sends a request. A failure about the key or the rate concerns all requests; others go to `onFailure`. */
-  async #send(request: () => Promise<void>, onFailure: (error: unknown) => void): Promise<void> {
-    this.#inFlight += 1;
+    const { reader, log } = this.#options;
+    job.askedMs = this.#nowMs();
+    // A hint may be early or forged: the poll that was due anyway must not come later because of it.
+    const wasDueMs = job.dueMs > job.askedMs ? job.dueMs : Infinity;
     try {
-      await request();
+      await reader.read(job.jobId, { background: true });
+      job.failures = 0;
+      job.notFound = 0;
+      this.#schedule(job);
+      job.dueMs = Math.min(job.dueMs, wasDueMs);
     } catch (error) {
-      const { code, status } = error instanceof BridgeError ? error.facts : {};
-      // A 403 may be about one request alone.
-      if (code === "unauthorized" && status !== 403)
-        this.#endWatches(() => true, "Watching ended: the service does not accept the API key.");
-      else if (code === "rate_limited")
-        this.#pausedUntilMs = this.#options.clock.monotonicMs() + RATE_LIMITED_PAUSE_MS;
-      else onFailure(error);
+      if (this.#endIfUnauthorized(error)) return;
+      const { code, message, retryAfterSeconds = 0 } = error instanceof BridgeError ? error.facts : {};
+      job.notFound = code === "not_found" ? job.notFound + 1 : 0;
+      if (job.notFound > 1) return this.#end(job, `Watching ended. ${message}`);
+      this.#schedule(job);
+      const backoffMs = (job.dueMs - this.#nowMs()) * 2 ** Math.min(job.failures, 6);
+      job.failures += 1;
+      job.dueMs = this.#nowMs() + Math.max(Math.min(MAX_BACKOFF_MS, backoffMs), retryAfterSeconds * 1000);
+      log.debug(`Polling job ${job.jobId} failed.`, error);
     }
-    this.#inFlight -= 1;
   }
 
-  #removeIfEnded(jobId: string): void {
+  #byDueTime(): WatchedJob[] {
+    return [...this.#jobs.values()].sort((a, b) => dueAt(a) - dueAt(b));
+  }
+
+  #schedule(job: WatchedJob): void {
     const { store, schedule } = this.#options;
-    const { job: state } = store.get(jobId) ?? {};
-    const job = this.#jobs.get(jobId);
-    if (job === undefined || state?.done !== true) return;
-    this.#jobs.delete(jobId);
-    const durationMs = stateOf(state.status) === "ready" ? job.durationMs() : undefined;
-    if (durationMs !== undefined) schedule.recordCompletion(durationMs);
-    this.#setTimer();
+    job.dueMs = this.#nowMs() + schedule.nextDelayMs(store.ageMs(job.jobId));
   }
 
-  #statusFailed(job: WatchedJob, error: unknown): void {
-    const { code, message, retryAfterSeconds = 0 } = error instanceof BridgeError ? error.facts : {};
-    job.notFoundCount = code === "not_found" ? job.notFoundCount + 1 : 0;
-    if (job.notFoundCount > 1 && this.#jobs.get(job.jobId) === job)
-      return this.#endWatch(job, `Watching ended. ${message}`);
-    job.backOff(retryAfterSeconds * 1000);
-    this.#options.log.debug(`Polling job ${job.jobId} failed.`, error);
+  #nowMs(): number {
+    return this.#options.clock.monotonicMs();
   }
 
-  #endWatches(isOver: (job: WatchedJob) => boolean, reason: string): void {
-    for (const job of Array.from(this.#jobs.values())) if (isOver(job)) this.#endWatch(job, reason);
+  /** A 403 may be about one request alone. */
+  #endIfUnauthorized(error: unknown): boolean {
+    const { code, status } = error instanceof BridgeError ? error.facts : {};
+    if (code !== "unauthorized" || status === 403) return false;
+    for (const job of Array.from(this.#jobs.values()))
+      this.#end(job, "Watching ended: the service does not accept the API key.");
+    return true;
   }
 
-  #endWatch(job: WatchedJob, reason: string): void {
+  #end(job: WatchedJob, reason: string): void {
+    // All callers may have unsubscribed during the request.
+    if (this.#jobs.get(job.jobId) !== job) return;
     this.#jobs.delete(job.jobId);
     this.#watchEnded.set(job.jobId, reason);
-    const [oldest = ""] = this.#watchEnded.keys();
-    if (this.#watchEnded.size > MAX_REMEMBERED_ENDS) this.#watchEnded.delete(oldest);
     this.#options.log.info(`${job.jobId}: ${reason}`);
     this.#options.store.notify(job.jobId);
   }
+}
+
+function dueAt({ dueMs, endsMs, hintedMs, askedMs }: WatchedJob): number {
+  return Math.min(dueMs, endsMs, hintedMs > askedMs ? hintedMs : Infinity);
 }
