@@ -150,8 +150,13 @@ export class Poller {
   async #poll(next: WatchedJob): Promise<void> {
     const nowMs = this.#nowMs();
     if (nowMs >= next.endsMs)
-      return this.#end(next, "Watching ended after 60 minutes: ask with get_video_status how far the job is.");
-    const sharing = this.#byDueTime().filter((job) => this.#sharesList(job) && dueAt(job) <= nowMs + DUE_SOON_MS);
+      return this.#end(
+        next,
+        "Watching ended after 60 minutes: ask with get_video_status how far the job is.",
+      );
+    const sharing = this.#byDueTime().filter(
+      (job) => this.#sharesList(job) && dueAt(job) <= nowMs + DUE_SOON_MS,
+    );
     const [first] = sharing;
     const isDue = first !== undefined && dueAt(first) <= nowMs && nowMs >= this.#listPausedUntilMs;
     const canShare = isDue && sharing.length > 1;
