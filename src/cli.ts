@@ -76,6 +76,10 @@ function configOf(flags: Flags): Config {
 async function runServer(config: Config): Promise<void> {
   // stdout carries JSON-RPC only, whatever a library prints.
   globalThis.console = new Console(process.stderr, process.stderr);
+  if (process.stdin.isTTY)
+    process.stderr.write(
+      "faceless-video-mcp: this is an MCP server, which your client starts. Try demo, doctor or --help; Ctrl+C ends it.\n",
+    );
   let server: Server | undefined;
   let ending = false;
   const shutdown = (exitCode: number) => {

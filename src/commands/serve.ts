@@ -7,8 +7,9 @@ import * as z from "zod";
 import { type Clock, systemClock } from "../clock.ts";
 import { errnoOf } from "../errors.ts";
 import { createLog, type Log } from "../log.ts";
+import { promptHooks } from "../mcp/prompts.ts";
 import { createServer } from "../mcp/server.ts";
-import { StdioTransport } from "../mcp/transport/stdio-transport.ts";
+import { StdioTransport } from "../mcp/transport.ts";
 import { Subscriptions } from "../mcp/subscriptions.ts";
 import { Tasks } from "../mcp/tasks/tasks.ts";
 import { toolHooks } from "../mcp/tools.ts";
@@ -59,6 +60,7 @@ export function serve(
     hooks: [
       tasks.hooks,
       toolHooks,
+      promptHooks,
       subscriptions.hooks,
       {
         "tools/list": {

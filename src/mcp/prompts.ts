@@ -7,8 +7,25 @@ import { PROMPTS } from "../prompts/catalog.ts";
 import { type KnownVideo, type Prompt, readArguments } from "../prompts/prompt.ts";
 import type { Application } from "./application.ts";
 import { schemaFrom } from "./tools.ts";
+import type { Hook } from "./transport.ts";
+import { valueAt } from "./value-at.ts";
 
 const SEARCHED_JOBS = 100;
+
+/** Hooks for the transport. The SDK refuses arguments that aren't texts before a prompt sees them. */
+export const promptHooks: Readonly<Record<string, Hook>> = {
+  "prompts/get": {
+    inbound(message) {
+      const given = valueAt(message, "params", "arguments");
+      if (!("method" in message) || typeof given !== "object" || given === null) return undefined;
+      const args = Object.entries(given).map(([name, value]: [string, unknown]) => [
+        name,
+        typeof value === "number" || typeof value === "boolean" ? String(value) : value,
+      ]);
+      return { ...message, params: { ...message.params, arguments: Object.fromEntries(args) } };
+    },
+  },
+};
 
 /** All of them lead to a new video, which a server that only reads can't start. */
 export function registerPrompts(server: McpServer, application: Application): void {

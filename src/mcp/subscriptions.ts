@@ -5,8 +5,6 @@
 import {
   type JSONRPCMessage,
   type McpServer,
-  ProtocolError,
-  ProtocolErrorCode,
   ResourceNotFoundError,
   SUBSCRIPTION_ID_META_KEY,
 } from "@modelcontextprotocol/server";
@@ -15,15 +13,12 @@ import type { Unsubscribe } from "../jobs/job-store.ts";
 import type { Application } from "./application.ts";
 import { CATALOG_URI } from "./resources.ts";
 import { valueAt } from "./value-at.ts";
-import type { Hook } from "./transport/stdio-transport.ts";
+import type { Hook } from "./transport.ts";
 
 /** A legacy client has one subscription per URI, a modern one any number, each with an id and many URIs. */
 type SubscriptionKey = `uri:${string}` | `listen:${string}`;
 
-/** A URI counts once for each subscription that names it. */
-const MAX_SUBSCRIPTIONS = 500;
 const MAX_REMEMBERED_ENDS = 2_000;
-const NOT_WATCHED: Unsubscribe = () => {};
 
 export class Subscriptions {
   readonly #application: Application;
@@ -51,7 +46,7 @@ export class Subscriptions {
       if (uri === CATALOG_URI) return {};
       const jobId = jobIdOf(uri);
       if (jobId === undefined) throw new ResourceNotFoundError(uri);
-      this.#admit(`uri:${uri}`, [uri]);
+      this.#open(`uri:${uri}`);
       this.#subscribe(`uri:${uri}`, uri, jobId);
       return {};
     });
@@ -68,9 +63,9 @@ export class Subscriptions {
         inbound: (message) => {
           if (!("id" in message)) return;
           this.#unsubscribe(listenKey(message.id));
-          this.#admit(listenKey(message.id), urisOf(message));
+          this.#open(listenKey(message.id));
         },
-        // Its answer is its end, or its refusal.
+        // It is answered when it ends or is refused.
         answered: (id) => this.#unsubscribe(listenKey(id)),
       },
       "notifications/cancelled": {
@@ -123,21 +118,12 @@ export class Subscriptions {
         .catch((error: unknown) => this.#application.log.debug("A notification was not sent.", error));
   }
 
-  /** Adds a subscription, or refuses it. A legacy client that subscribes again has it already. */
-  #admit(key: SubscriptionKey, uris: readonly string[]): void {
-    if (this.#subscriptions.has(key)) return;
-    const added = new Map(uris.map((uri) => [uri, NOT_WATCHED]));
-    let count = 0;
-    for (const { size } of [added, ...this.#subscriptions.values()]) count += Math.max(1, size);
-    if (count > MAX_SUBSCRIPTIONS)
-      throw new ProtocolError(
-        ProtocolErrorCode.InternalError,
-        `Not subscribed: a connection may have ${MAX_SUBSCRIPTIONS} subscriptions. End some of them first.`,
-      );
-    this.#subscriptions.set(key, added);
+  /** A legacy client that subscribes again keeps its subscription. */
+  #open(key: SubscriptionKey): void {
+    if (!this.#subscriptions.has(key)) this.#subscriptions.set(key, new Map());
   }
 
-  /** Subscribing again only polls again where polling had ended. */
+  /** Subscribing again only restarts polling that had ended. */
   #subscribe(key: SubscriptionKey, uri: string, jobId: string): void {
     const { jobs, poller, savedVideos } = this.#application;
     const byUri = this.#subscriptions.get(key);

@@ -20,7 +20,7 @@ import type { Application } from "./application.ts";
 import { CARD_URI } from "./card/card.ts";
 import { AskUser } from "./elicitation.ts";
 import { waitWithProgress } from "./progress.ts";
-import type { Hook } from "./transport/stdio-transport.ts";
+import type { Hook } from "./transport.ts";
 import { valueAt } from "./value-at.ts";
 
 type McpRequest = ServerContext["mcpReq"];

@@ -5,7 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
-import { GENERATE, JOB_ID, KEY, STATUS } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, KEY } from "../fixtures/constants.ts";
 import {
   EVENTS,
   exitCases,
@@ -160,35 +160,6 @@ test("the server keeps running when stderr is closed", async () => {
   expect(service.lines(GENERATE)).toHaveLength(1);
 });
 
-// The input is paused while so many calls are in flight: only the connection keeps the process running.
-test("more calls may wait for a job than are served at a time, and each is answered", async () => {
-  const service = await scriptedService({
-    [STATUS]: { json: { status: "processing", videoUrls: [] } },
-  });
-  const server = start({ env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url } });
-  await server.open("legacy");
-  const answered = new Set<unknown>();
-  server.onMessage(
-    (message) => typeof message !== "string" && message.id !== undefined && answered.add(message.id),
-  );
-  const pad = "x".repeat(1_000_000);
-  const CALLS = 72;
-
-  for (let id = 1; id <= CALLS; id += 1) {
-    const args = { jobId: JOB_ID, waitSeconds: 1 };
-    server.send(
-      server.request(id, "tools/call", {
-        name: "get_video_status",
-        arguments: args,
-        ...(id > 64 && { _meta: { pad } }),
-      }),
-    );
-  }
-
-  await Promise.race([until(() => answered.size === CALLS), server.ended]);
-  expect(answered.size).toBe(CALLS);
-});
-
 test.each([
   ["an exception", "setImmediate(() => { throw new TypeError('fl_example') })"],
   ["a rejection", "void Promise.reject(new TypeError('fl_example'))"],
@@ -244,6 +215,15 @@ test("requests from a file are answered into a file", async () => {
   expect(code).toBe(0);
   const answers = (await readFile(join(folder, "out"), "utf8")).trimEnd().split("\n");
   expect(answers.map((line) => Object(JSON.parse(line)).id)).toEqual(ids);
+});
+
+test("a server that is started in a terminal says so in one line on stderr and names --help", async () => {
+  const command = `${SERVER_NODE} ${BUILT_FILE} --sandbox 2>err`;
+  const cwd = temporaryFolder();
+
+  await run("sh", ["-c", 'echo | script -qec "$0" /dev/null', command], { cwd });
+
+  expect(await readFile(join(cwd, "err"), "utf8")).toMatch(/^faceless-video-mcp: .*--help.*\n$/);
 });
 
 test.each(["--help", "--version"])("%s into a closed pipe prints no stack trace", async (option) => {

@@ -3,7 +3,6 @@
 import { describe, expect, test } from "vitest";
 import { type ClientStart, TEST_CLIENTS } from "../fixtures/clients.ts";
 import { JOB_ID, JOB_URI, OTHER_JOB_ID, OTHER_JOB_URI } from "../fixtures/constants.ts";
-import { jobIdOf } from "../fixtures/soak-service.ts";
 import { completed, jobService, processing, UNAUTHORIZED, setUp } from "./job-service.ts";
 
 describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
@@ -104,15 +103,6 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     await client.updated(spelt);
     expect(service.polls(JOB_ID)).toBe(1);
     expect(await client.read(spelt)).toMatchObject({ jobId: JOB_ID, status: "completed" });
-  });
-
-  test("a client may have 500 subscriptions, and another one once it has ended some", async () => {
-    const { client } = await setUp(connect, processing(), 3600);
-    const uris = Array.from({ length: 500 }, (_, job) => `faceless://jobs/${jobIdOf(job)}`);
-    const unsubscribe = await client.subscribe(...uris);
-    await expect(client.subscribe(JOB_URI)).rejects.toThrow(/Not subscribed: a connection may have 500/);
-    await unsubscribe();
-    await client.subscribe(JOB_URI);
   });
 
   test("a client may subscribe to the catalog, which never changes", async () => {

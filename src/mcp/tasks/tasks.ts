@@ -16,7 +16,7 @@ import {
 import * as z from "zod";
 import type { Tool } from "../../tools/tool.ts";
 import { successResult, TASK_REQUESTED } from "../tools.ts";
-import type { Hook } from "../transport/stdio-transport.ts";
+import type { Hook } from "../transport.ts";
 import { valueAt } from "../value-at.ts";
 import type { Application } from "../application.ts";
 import { JobTasks, type Task } from "./job-tasks.ts";

@@ -53,13 +53,6 @@ export const TESTS: Readonly<Record<string, () => readonly Row[] | Promise<reado
       ...larger("test/faults/matrix.test.ts", {}),
     },
   ],
-  fuzz: () => [
-    {
-      test: "1000000 hostile JSON-RPC lines",
-      promised: "each id answered once, the server keeps running",
-      ...larger("test/e2e/stdio-fuzz.test.ts", { LINES: "1000000" }),
-    },
-  ],
   twice: () => neverTwice(ROUNDS, Number(SEED)),
   computers: () => manyComputers(ROUNDS, Number(SEED)),
   model,

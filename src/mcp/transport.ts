@@ -1,0 +1,129 @@
+// The SDK's stdio transport, wrapped: hooks for messages that the SDK handles without telling the server, nulls
+// that count as absent, and redaction of what is written. Knows no tool and no process.
+
+import {
+  type JSONRPCMessage,
+  type RequestId,
+  STDIO_DEFAULT_MAX_BUFFER_SIZE,
+  type Transport,
+} from "@modelcontextprotocol/server";
+import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { Readable, type Writable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+export interface StdioTransportOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Changes the JSON of each message before it is written. Must return JSON on one line. */
+  readonly transformOutgoing: (json: string) => string;
+  /** Resolves when messages may be delivered, except those that a client sends first. Must not reject. */
+  readonly ready: () => Promise<void>;
+  /** By method. The first entry for a method counts. */
+  readonly hooks: readonly Readonly<Record<string, Hook>>[];
+}
+
+export interface Hook {
+  /** Sees a message of the client before the SDK. May return another one for the SDK. */
+  inbound?(message: JSONRPCMessage): JSONRPCMessage | undefined;
+  /** Sees a message of the SDK before it is written. */
+  outbound?(message: JSONRPCMessage): void;
+  /** Called when a request of this method is answered. */
+  answered?(id: RequestId): void;
+}
+
+/** Methods that a client calls at its start. */
+const SENT_FIRST = /^(initialize|ping|server\/discover|(tools|prompts|resources\/templates)\/list)$/;
+
+export class StdioTransport implements Transport {
+  onmessage?: (message: JSONRPCMessage) => void;
+  onerror?: (error: Error) => void;
+  onclose?: () => void;
+
+  readonly #options: StdioTransportOptions;
+  readonly #wire: StdioServerTransport;
+  /** Hooks that wait for the answer to a request. */
+  readonly #answering = new Map<RequestId, Hook>();
+  #isReceiving = true;
+
+  constructor(options: StdioTransportOptions) {
+    this.#options = options;
+    this.#wire = new StdioServerTransport(Readable.from(readLines(options.input)), options.output);
+    /* eslint-disable unicorn/prefer-add-event-listener -- the SDK's Transport has no other way */
+    this.#wire.onmessage = (message) => void this.#receive(message);
+    this.#wire.onerror = (error) => this.onerror?.(error);
+    this.#wire.onclose = () => {
+      this.#isReceiving = false;
+      this.onclose?.();
+    };
+    /* eslint-enable unicorn/prefer-add-event-listener */
+  }
+
+  start(): Promise<void> {
+    return this.#wire.start();
+  }
+
+  close(): Promise<void> {
+    return this.#wire.close();
+  }
+
+  /** Delivers no more messages. The requests that were delivered can still be answered. */
+  stopReceiving(): void {
+    this.#isReceiving = false;
+  }
+
+  /** Doesn't wait for the client to read: serveStdio awaits this before it takes the next message. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    if ("method" in message) this.#hookFor(message)?.outbound?.(message);
+    else if (message.id !== undefined) {
+      this.#answering.get(message.id)?.answered?.(message.id);
+      this.#answering.delete(message.id);
+    }
+    this.#options.output.write(`${this.#options.transformOutgoing(JSON.stringify(message))}\n`);
+  }
+
+  /** Delivers what has to wait in the order in which it came: a cancellation must follow its request. */
+  async #receive(message: JSONRPCMessage): Promise<void> {
+    if ("method" in message && !SENT_FIRST.test(message.method)) await this.#options.ready();
+    if (!this.#isReceiving) return;
+    const hook = this.#hookFor(message);
+    const delivered = hook?.inbound?.(message) ?? message;
+    if (hook?.answered !== undefined && "id" in message && message.id !== undefined)
+      this.#answering.set(message.id, hook);
+    this.onmessage?.(delivered);
+  }
+
+  #hookFor(message: JSONRPCMessage): Hook | undefined {
+    const method = "method" in message ? message.method : "";
+    return this.#options.hooks.find((hooks) => Object.hasOwn(hooks, method))?.[method];
+  }
+}
+
+/** Leaves out a line that the SDK's buffer can't hold, since the SDK would end the connection. */
+async function* readLines(input: Readable): AsyncGenerator<Buffer> {
+  let unfinished = "";
+  for await (const chunk of input.setEncoding("utf8")) {
+    const lines = `${unfinished}${String(chunk)}`.split("\n");
+    unfinished = lines.pop() ?? "";
+    for (const line of lines) {
+      const bytes = Buffer.from(`${withoutNulls(line)}\n`);
+      if (bytes.length <= STDIO_DEFAULT_MAX_BUFFER_SIZE) yield bytes;
+    }
+  }
+  // What can be answered at once still is.
+  await nextTurn();
+}
+
+/** Clients in Go, C# and Java write unset fields as null, which the SDK's schemas refuse. */
+function withoutNulls(line: string): string {
+  if (!line.includes("null")) return line;
+  try {
+    return JSON.stringify(
+      JSON.parse(line, function (this: unknown, _name, value: unknown) {
+        return value === null && !Array.isArray(this) ? undefined : value;
+      }),
+    );
+  } catch {
+    // Not JSON, or nested too deep: the SDK drops it.
+    return line;
+  }
+}

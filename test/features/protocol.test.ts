@@ -1,0 +1,147 @@
+// JSON-RPC over stdio as clients really write it, against the server of src in this process.
+
+import { expect, test } from "vitest";
+import { GENERATE, JOB_ID, KEY, ON_TIKTOK, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
+import { startLocal } from "../fixtures/local-server.ts";
+import { connectRaw } from "../fixtures/raw-server.ts";
+import { scriptedService } from "../fixtures/scripted-service.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+
+const SANDBOX = { args: ["--sandbox"] };
+
+test("a client that writes its unset fields as null can list, call, read and ask for a prompt", async () => {
+  const server = connectRaw(startLocal(SANDBOX));
+  const { result } = await server.ask("initialize", {
+    protocolVersion: "2025-11-25",
+    capabilities: { experimental: null, roots: null, sampling: null, elicitation: null },
+    clientInfo: { name: "go-client", title: null, version: "1" },
+    _meta: null,
+  });
+  server.send({ jsonrpc: "2.0", id: null, method: "notifications/initialized", params: null });
+
+  expect(result).toMatchObject({ protocolVersion: "2025-11-25" });
+  const lists = ["tools/list", "prompts/list", "resources/list"].map((method) =>
+    server.ask(method, { cursor: null, _meta: null }),
+  );
+  for (const { error } of await Promise.all(lists)) expect(error).toBeUndefined();
+  const call = { name: "list_connected_platforms", arguments: null, _meta: { progressToken: null } };
+  expect((await server.ask("tools/call", call)).result).toHaveProperty("structuredContent.platforms");
+  const order = { topic: "The tide comes in.", duration: null, voice: null };
+  const { result: ordered } = await server.ask("tools/call", { name: "generate_video", arguments: order });
+  expect(ordered).toHaveProperty("structuredContent.jobId");
+  const prompt = { name: "write_video_topic", arguments: { subject: "Tides", style: null } };
+  expect((await server.ask("prompts/get", prompt)).result).toHaveProperty("messages");
+});
+
+test("a request without params is answered though its params are null", async () => {
+  const server = connectRaw(startLocal(SANDBOX));
+  await server.open("legacy");
+  const answer = new Promise((resolve) => server.onMessage(resolve));
+
+  server.send({ jsonrpc: "2.0", id: 7, method: "tools/list", params: null });
+
+  expect(await answer).toMatchObject({ id: 7, result: { tools: expect.any(Array) } });
+});
+
+test("a user's yes counts from a client that writes an answer's unset error as null", async () => {
+  const service = await scriptedService({
+    [STATUS]: { json: { status: "completed", videoUrls: [] } },
+    [VIDEOS]: { json: { videos: [] } },
+    [PUBLISH]: { json: { results: [{ platform: "tiktok", ok: true }] } },
+  });
+  const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url };
+  const server = connectRaw(startLocal({ env }));
+  server.onMessage((message) => {
+    if (typeof message === "string" || message.method !== "elicitation/create") return;
+    const schema = Object(message.params?.["requestedSchema"]);
+    const [, yes] = schema.properties.decision.enum;
+    const result = { action: "accept", content: { decision: yes, note: null }, _meta: null };
+    server.send({ jsonrpc: "2.0", id: message.id, result, error: null });
+  });
+  await server.ask("initialize", {
+    protocolVersion: "2025-11-25",
+    capabilities: { elicitation: {} },
+    clientInfo: { name: "java-client", version: "1" },
+  });
+  server.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+
+  const { result } = await server.ask("tools/call", { name: "publish_video", arguments: ON_TIKTOK });
+
+  expect(result).toMatchObject({ structuredContent: { results: [{ platform: "tiktok", ok: true }] } });
+});
+
+test.each([
+  ["no JSON", "hello"],
+  ["not UTF-8", Buffer.from([0x22, 0xff, 0x22])],
+  ["a batch", JSON.stringify([{ jsonrpc: "2.0", id: 1, method: "ping" }])],
+  ["null", "null"],
+  ["a request without a version", '{"id":7,"method":"ping"}'],
+  ["longer than 10 MB", `{"jsonrpc":"2.0","id":1,"method":"${"x".repeat(11 * 1024 * 1024)}"}`],
+  ["nested 100,000 deep", `{"a":null,"b":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
+])("a line that is %s costs nothing but itself", async (_, line) => {
+  const local = startLocal(SANDBOX);
+  const server = connectRaw(local);
+  await server.open("legacy");
+
+  local.stdin.write(line);
+  local.stdin.write("\n");
+
+  expect((await server.ask("ping")).result).toEqual({});
+});
+
+test("a message arrives whole however its bytes are cut", async () => {
+  const local = startLocal(SANDBOX);
+  const server = connectRaw(local);
+  await server.open("legacy");
+  const answer = new Promise((resolve) => server.onMessage(resolve));
+
+  const line = JSON.stringify(server.request("é🎬\u2028", "ping"));
+  for (const byte of Buffer.from(`${line}\r\n`)) local.stdin.write(Buffer.from([byte]));
+
+  expect(await answer).toMatchObject({ id: "é🎬\u2028", result: {} });
+});
+
+test("numbers and booleans that a prompt gets mean their digits and words", async () => {
+  const server = connectRaw(startLocal(SANDBOX));
+  await server.open("legacy");
+  const write = async (args: object) =>
+    (await server.ask("prompts/get", { name: "write_video_topic", arguments: args })).result;
+
+  const texts = await write({ subject: "true", duration: "45" });
+
+  expect(texts).toHaveProperty("messages");
+  expect(await write({ subject: true, duration: 45 })).toEqual(texts);
+});
+
+test("an order that is cancelled while the journal is still read is never sent", async () => {
+  const service = await scriptedService({ [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } } });
+  const env = {
+    FACELESS_API_KEY: KEY,
+    FACELESS_BASE_URL: service.url,
+    FACELESS_STATE_DIR: temporaryFolder(),
+  };
+  const server = connectRaw(startLocal({ env }));
+  await server.open("legacy");
+  const order = (topic: string) => ({ name: "generate_video", arguments: { topic } });
+
+  server.send(server.request(1, "tools/call", order("Tides")), {
+    jsonrpc: "2.0",
+    method: "notifications/cancelled",
+    params: { requestId: 1 },
+  });
+
+  await server.ask("tools/call", order("Salt"));
+  expect(service.requests.map(({ json }) => json)).toEqual([{ topic: "Salt" }]);
+});
+
+test("the key is taken out of everything that is written", async () => {
+  const service = await scriptedService();
+  const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url };
+  const server = connectRaw(startLocal({ env }));
+  await server.open("legacy");
+
+  const answer = await server.ask("resources/read", { uri: `faceless://${KEY}` });
+
+  expect(answer).toMatchObject({ error: { data: { uri: "faceless://[redacted]" } } });
+  expect(JSON.stringify(answer)).not.toContain(KEY);
+});
