@@ -65,7 +65,10 @@ export function parseBaseUrl(text: string): URL | Mistake {
 /** Many tools accept a bare host:port. */
 export function parseProxy(text: string): string | undefined {
   const address = text.includes("://") ? text : `http://${text}`;
-  return /^https?:/i.test(address) && URL.canParse(address) ? new URL(address).href : undefined;
+  if (!/^https?:/i.test(address) || !URL.canParse(address)) return undefined;
+  const { href, username, password } = new URL(address);
+  // undici decodes them, and throws if it can't.
+  return /%(?![\dA-F]{2})/i.test(username + password) ? undefined : href;
 }
 
 /** As undici takes it, which knows `*` only alone and no trailing dots. */

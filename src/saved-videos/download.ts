@@ -5,11 +5,11 @@
 import type { LookupAddress } from "node:dns";
 import { lookup as systemLookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
-import { Agent, type Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
 import type { Clock } from "../clock.ts";
 import type { ServiceConfig } from "../config.ts";
 import { isLoopback } from "../loopback.ts";
-import { CONNECT_TIMEOUT_MS, createProxyAgent, isProxied } from "../service/proxy.ts";
+import { createDispatcher, isProxied } from "../service/proxy.ts";
 import { explainNetworkError } from "../service/transport-failure.ts";
 import { networkOf, type Network } from "./network.ts";
 import { DownloadFailure } from "./saved-videos.ts";
@@ -136,15 +136,13 @@ export class Downloader {
       else if (all === true) callback(null, [...addresses]);
       else callback(null, first.address, first.family);
     };
-    const options: Agent.Options = {
-      connect: { timeout: CONNECT_TIMEOUT_MS, lookup },
+    const options = {
       headersTimeout: this.#limits.stallMs,
       bodyTimeout: this.#limits.stallMs,
       maxHeaderSize: 16 * 1024,
       allowH2: false,
     };
-    const { proxies } = this.#options.service;
-    return isProxied(proxies) ? createProxyAgent(proxies, options) : new Agent(options);
+    return createDispatcher(this.#options.service.proxies, options, lookup);
   }
 
   /** Throws if none of them may be connected to. Empty if only the proxy can resolve the name. */

@@ -1,36 +1,43 @@
-// The connections through the user's proxy, for the service and for downloads. Knows nothing of what is sent.
+// The connections to the outside, for the service and for downloads: direct, or through the user's proxy. Knows
+// nothing of what is sent.
 
-import { type Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
+import type { LookupFunction } from "node:net";
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import type { Proxies } from "../config.ts";
-import { ProxyError, TransportFailure } from "./transport-failure.ts";
+import { ProxyError } from "./transport-failure.ts";
 
-export const CONNECT_TIMEOUT_MS = 5_000;
+/** A name lookup, all addresses of the host and TLS. */
+const CONNECT_TIMEOUT_MS = 5_000;
 
 export function isProxied({ http, https }: Proxies): boolean {
   return http !== undefined || https !== undefined;
 }
 
-/** Throws a TransportFailure where the proxies can't be used. */
-export function createProxyAgent(proxies: Proxies, options: Agent.Options): Dispatcher {
+/**
+ * `lookup` finds the addresses of direct connections, unless the system's does.
+ *
+ * Opens a connection for each request that is in flight: one that hangs while connecting delays no other.
+ */
+export function createDispatcher(
+  proxies: Proxies,
+  options: Omit<Agent.Options, "connect">,
+  lookup?: LookupFunction,
+): Dispatcher {
+  const timeout = CONNECT_TIMEOUT_MS;
+  const direct = { ...options, connect: { timeout, ...(lookup !== undefined && { lookup }) } };
+  if (!isProxied(proxies)) return new Agent(direct);
   // undici takes HTTP_PROXY where HTTPS_PROXY is missing, and a service elsewhere is reached by https.
   const variable = proxies.https === undefined ? "HTTP_PROXY" : "HTTPS_PROXY";
-  const tls = { timeout: CONNECT_TIMEOUT_MS };
-  try {
-    return new EnvHttpProxyAgent({
-      ...options,
-      proxyTls: tls,
-      requestTls: tls,
-      clientFactory: (proxy: URL, poolOptions: Pool.Options) => createProxyPool(proxy, poolOptions, variable),
-      // Empty, not absent: undici would then read the process's environment.
-      httpProxy: proxies.http ?? "",
-      httpsProxy: proxies.https ?? "",
-      noProxy: proxies.none ?? "",
-    });
-  } catch (error) {
-    const fix = "Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.";
-    const reason = "the proxy setting can't be used";
-    throw new TransportFailure({ kind: "network", sent: false, reason, fix }, error);
-  }
+  return new EnvHttpProxyAgent({
+    ...direct,
+    proxyTls: { timeout },
+    requestTls: { timeout },
+    clientFactory: (proxy: URL, poolOptions: Pool.Options) => createProxyPool(proxy, poolOptions, variable),
+    // Empty, not absent: undici would then read the process's environment.
+    httpProxy: proxies.http ?? "",
+    httpsProxy: proxies.https ?? "",
+    noProxy: proxies.none ?? "",
+  });
 }
 
 /**
@@ -38,7 +45,8 @@ export function createProxyAgent(proxies: Proxies, options: Agent.Options): Disp
  * that the proxy drops for a stale connection, and repeat it for ever at full speed, despite its signal.
  */
 function createProxyPool(proxy: URL, options: Pool.Options, variable: string): Dispatcher {
-  return new Pool(proxy, options).compose((dispatch) => (request, handler) => {
+  const pool = new Pool(proxy, { ...options, headersTimeout: CONNECT_TIMEOUT_MS });
+  return pool.compose((dispatch) => (request, handler) => {
     const onError = handler.onResponseError?.bind(handler);
     handler.onResponseError = (controller, error) =>
       onError?.(controller, new ProxyError(proxy, variable, error));

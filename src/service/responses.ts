@@ -22,6 +22,8 @@ export interface ParsedResponse extends ServiceResponse {
   readonly json: unknown;
 }
 
+/** The size of an answer, also of what a compressed one becomes. */
+export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** JSON with more of them would take too long to parse, and is refused. Real answers have fewer. */
 export const MAX_SEPARATORS = 250_000;
 /** Values beyond these limits are left out. */

@@ -27,9 +27,8 @@ export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
     "timeout",
   ),
   UND_ERR_HEADERS_TIMEOUT: failure("the answer took too long", TRY_AGAIN, "timeout"),
-  UND_ERR_BODY_TIMEOUT: failure("the answer stopped arriving", TRY_AGAIN, "timeout"),
   UND_ERR_RES_EXCEEDED_MAX_SIZE: failure("it is larger than 4 MB", CHECK_URL, "unreadable"),
-  UND_ERR_HEADERS_OVERFLOW: failure("its headers are larger than 16 kB", CHECK_URL, "unreadable"),
+  ERR_BUFFER_TOO_LARGE: failure("it is larger than 4 MB", CHECK_URL, "unreadable"),
   UND_ERR_ABORTED: failure(
     "the proxy refused the connection",
     "Ask the operator of the proxy to allow this host, or name the host in NO_PROXY if it can be reached directly.",
@@ -43,6 +42,7 @@ export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
     "Nothing listens there: check the host and the port in FACELESS_BASE_URL.",
   ),
   ...failures(["ECONNRESET", "UND_ERR_SOCKET"], "the connection was closed", CHECK_NETWORK),
+  ...failures(["ETIMEDOUT"], "no address of the host answered in time", CHECK_NETWORK),
   ...failures(
     ["ENOTFOUND", "EAI_AGAIN"],
     "the host name could not be resolved",

@@ -176,19 +176,3 @@ test("A request that was not sent by the deadline promises no late answer", asyn
   expect(facts).toMatchObject({ code: "timeout", outcome: "not_sent" });
   expect([late, server.received]).toEqual([undefined, []]);
 });
-
-test("An answer in time, and one that is whole JSON at the deadline, is no late answer", async () => {
-  const { sockets, service } = await slowService();
-  const inTime = service.generate(TIDES);
-  const whole = service.generate(TIDES);
-  await until(() => sockets.length === 2);
-
-  const [first, second] = sockets;
-  second?.write(STARTED.replace(/(?<=content-length: )\d+/, "999"));
-  first?.write(STARTED);
-  await inTime;
-  vi.advanceTimersByTime(DEADLINE_MS);
-
-  const started = { jobId: JOB_ID, status: "processing" };
-  expect(await Promise.all([inTime, whole])).toEqual([started, started]);
-});

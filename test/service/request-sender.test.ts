@@ -277,7 +277,7 @@ test.each([
 });
 
 test("a GET whose answer can't be read is not sent again", async () => {
-  const { service, rest } = await bridge({ [STATUS]: { ...DONE, headers: { "content-encoding": "zstd" } } });
+  const { service, rest } = await bridge({ [STATUS]: { body: "<html>" } });
 
   expect(await failureOf(service.getJob(JOB_ID))).toMatchObject({ retryable: true });
   expect(rest.lines()).toEqual([STATUS]);
@@ -303,11 +303,9 @@ test.each([300, 301, 303, 308])(
   },
 );
 
-test.each([
-  ["content-encoding", 200, `${"x".repeat(33)}${KEY}`],
-  ["location", 302, `https://${KEY}.example`],
-])("no part of the key is shown though the header %s holds it", async (name, status, value) => {
-  const { service } = await bridge({ [STATUS]: { ...DONE, status, headers: { [name]: value } } });
+test("no part of the key is shown though the header location holds it", async () => {
+  const headers = { location: `https://${KEY}.example` };
+  const { service } = await bridge({ [STATUS]: { status: 302, headers } });
 
   expect((await failureOf(service.getJob(JOB_ID))).message).not.toContain(KEY.slice(0, 4));
 });
