@@ -11,7 +11,7 @@ import { PARTS, withPart } from "./docs-parts.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const FOLDERS = [".github", "docs"];
-const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name).filter((name) => name !== "");
+const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS).filter((name) => name !== "");
 const SETTING_NAMES: readonly string[] = Object.values(SETTINGS).map(({ name }) => name);
 /** What stands for a value in a command. */
 const EXAMPLES: Readonly<Record<string, string>> = {

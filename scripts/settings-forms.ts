@@ -46,7 +46,7 @@ const settings = Object.values(SETTINGS).flatMap((setting) => {
   const field = FIELDS[setting.name];
   return field === undefined ? [] : [{ ...field, ...setting, description: describeSetting(setting) }];
 });
-const options = Object.entries(COMMANDS[0].options).map(([name, meaning]) => ({
+const options = Object.entries(COMMANDS[""].options).map(([name, { meaning }]) => ({
   name,
   title: OPTION_TITLES.get(name),
   description: meaning.charAt(0).toUpperCase() + meaning.slice(1),

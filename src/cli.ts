@@ -15,6 +15,7 @@ import { type Config, type Flags, NO_FLAGS, readConfig } from "./config.ts";
 import { errnoOf } from "./errors.ts";
 import { VERSION } from "./version.ts";
 
+const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 /** How long the last answers may be flushed. The whole end must take less than 250 ms. */
 const FLUSH_MS = 100;
 /** How long after it was told to end the process gives up a file or a name lookup that hangs. */
@@ -32,8 +33,10 @@ const PAID_REQUEST_GRACE_MS = 1_500;
 const ADDRESS_ATTEMPT_MS = 2_000;
 
 // A reader that has gone away is no reason for a stack trace.
-let stdoutClosed = false;
-process.stdout.on("error", () => (stdoutClosed = true));
+let stdoutError: Error | undefined;
+process.stdout.on("error", (error: Error) => {
+  stdoutError = error;
+});
 process.stderr.on("error", () => {});
 setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_ATTEMPT_MS);
 
@@ -51,13 +54,16 @@ async function run(command: Command): Promise<void> {
       return;
     case "help": {
       const { helpText } = await import("./commands/help.ts");
-      process.stdout.write(helpText(VERSION, process.stdout.columns));
+      if (command.of === "call") return runCallCommand(["--help"]);
+      process.stdout.write(helpText(command.of, process.stdout.columns));
       return;
     }
     case "serve":
       return runServer(configOf(command.flags));
     case "demo":
       return runDemoCommand();
+    case "call":
+      return runCallCommand(command.argv);
     case "sandbox":
       return runSandboxCommand(command);
     case "doctor":
@@ -93,7 +99,7 @@ async function runServer(config: Config): Promise<void> {
     const ended = server?.end(PAID_REQUEST_GRACE_MS) ?? Promise.resolve();
     const flush = () => {
       // A stream that has failed never reports its end.
-      if (stdoutClosed) exit();
+      if (stdoutError !== undefined) exit();
       // Answers must reach a client that still reads; one that has stalled must not hold up the end.
       setTimeout(exit, FLUSH_MS);
       process.stdout.end(exit);
@@ -159,6 +165,33 @@ async function runDemoCommand(): Promise<void> {
     output: process.stdout,
     isDumb: process.env["TERM"] === "dumb",
   });
+}
+
+async function runCallCommand(argv: readonly string[]): Promise<void> {
+  const { runCall } = await import("./commands/call.ts");
+  const interrupt = new AbortController();
+  const interruptedBy = new Promise<NodeJS.Signals>((resolve) => {
+    // The second one ends the process at once.
+    for (const signal of SIGNALS)
+      process.once(signal, () => {
+        interrupt.abort();
+        resolve(signal);
+      });
+  });
+  // Neither the timers of requests nor the sandbox keep the process alive.
+  setInterval(() => {}, 1_000);
+  const exitCode = await runCall(argv, {
+    input: process.stdin,
+    output: process.stdout,
+    errors: process.stderr,
+    isDumb: process.env["TERM"] === "dumb",
+    readConfig: configOf,
+    interrupted: interrupt.signal,
+    clock: systemClock,
+  });
+  // Ended by the signal, so that a script that started this ends too.
+  if (interrupt.signal.aborted) return void process.kill(process.pid, await interruptedBy);
+  endWhenWritten(exitCode);
 }
 
 async function runSandboxCommand({ port, webhookUrl }: Extract<Command, { name: "sandbox" }>): Promise<void> {
@@ -227,7 +260,7 @@ async function runDoctorCommand(command: Extract<Command, { name: "doctor" }>): 
     print: (line) => ui.print(line),
     clock: systemClock,
   });
-  process.stdout.write("", () => endProcess(exitCode));
+  endWhenWritten(exitCode);
 }
 
 async function runHistoryCommand(json: boolean): Promise<void> {
@@ -235,7 +268,17 @@ async function runHistoryCommand(json: boolean): Promise<void> {
   const { TerminalUi } = await import("./commands/terminal-ui.ts");
   const ui = new TerminalUi({ input: process.stdin, output: process.stdout });
   const exitCode = await runHistory(configOf(NO_FLAGS), json, ui, systemClock);
-  process.stdout.write("", () => endProcess(exitCode));
+  endWhenWritten(exitCode);
+}
+
+/** Ends with 1 if the output could not be written, but for a reader that has read enough, such as head. */
+function endWhenWritten(exitCode: number): void {
+  process.stdout.write("", () => {
+    // A failed write is told in a turn of its own.
+    setImmediate(() =>
+      endProcess(stdoutError === undefined || errnoOf(stdoutError) === "EPIPE" ? exitCode : 1),
+    );
+  });
 }
 
 /**
@@ -268,5 +311,5 @@ function homeFolder(): string {
 }
 
 function onSignals(end: () => void): void {
-  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, end);
+  for (const signal of SIGNALS) process.on(signal, end);
 }

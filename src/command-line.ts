@@ -1,4 +1,5 @@
-// argv becomes a command with its options. Pure. Never repeats an argument that might be an API key.
+// argv becomes a command with its options, by one table that --help and the documents are made from too. Pure.
+// Never repeats an argument that might be an API key.
 
 import { parseArgs } from "node:util";
 import type { Flags } from "./config.ts";
@@ -34,9 +35,99 @@ export interface EntryOptions {
   readonly installed: boolean;
 }
 
+export interface Option {
+  readonly meaning: string;
+  /** The word that stands for its value in --help. Without one, the option is a switch. */
+  readonly value?: string;
+  /** It may be repeated. */
+  readonly isList?: boolean;
+  /** A switch that also takes this word. */
+  readonly word?: string;
+}
+export type Options = Readonly<Record<string, Option>>;
+
+const SERVER_OPTIONS = {
+  sandbox: {
+    meaning: "use the built-in sandbox instead of the service: no account, no credits, nothing is published",
+    word: "auto",
+  },
+  "read-only": { meaning: "offer only tools that read, so that nothing can be started, spent or posted" },
+  "no-publish": { meaning: "offer no tool that posts" },
+};
+
+/** The commands in the order of --help. The server itself has no name. */
+export const COMMANDS = {
+  "": {
+    summary: "MCP server on stdio, for the service named by the environment",
+    options: SERVER_OPTIONS,
+  },
+  demo: {
+    summary: "generate, watch, publish and list a sandbox video in this terminal",
+    options: {},
+  },
+  call: {
+    argument: "TOOL",
+    summary:
+      "call one tool from a terminal, a script or an agent, guarded as in a client; without TOOL, list the tools and their arguments",
+    options: {
+      "json-args": {
+        value: "JSON",
+        meaning: "the tool's arguments as a JSON object; - reads them from stdin",
+      },
+      "topic-file": { value: "FILE", meaning: "read the argument topic from a file" },
+      wait: {
+        meaning: "follow the video to its end, for 15 minutes at most; Ctrl-C ends only the following",
+      },
+      yes: { meaning: "answer yes in advance to what you would be asked in a terminal" },
+      json: { meaning: "print the structured result as JSON, and nothing else" },
+      ...SERVER_OPTIONS,
+    },
+  },
+  sandbox: {
+    summary: "run the sandbox service alone, over HTTP",
+    options: {
+      port: { value: "N", meaning: "port to listen on; any free one if left out" },
+      webhook: { value: "URL", meaning: "URL that gets a webhook when a render ends" },
+    },
+  },
+  doctor: {
+    summary: "check the settings, the network and the key, and say how to fix what is wrong",
+    options: {
+      client: {
+        value: "CLIENT",
+        meaning: "check the entry in the configuration of CLIENT, not this terminal's settings",
+      },
+      "trust-project": {
+        meaning: "send your key without asking to the address that an entry of the working folder names",
+      },
+      json: { meaning: "print the checks as JSON" },
+    },
+  },
+  history: {
+    summary: "list what this computer has ordered and posted, and by which application; sends nothing",
+    options: { json: { meaning: "print it whole, as JSON" } },
+  },
+  config: {
+    argument: "CLIENT",
+    summary: `print the entry for the configuration of CLIENT: ${CLIENTS.join(", ")}`,
+    options: {
+      installed: {
+        meaning:
+          "keep a copy of this version beside the journal, and start it without npx and the network; a newer version's same command updates it in all clients",
+      },
+      windows: { meaning: "print the Windows form (the default on Windows)" },
+      sandbox: { meaning: "use the sandbox; needs no key and no URL" },
+    },
+  },
+} satisfies Record<string, { argument?: string; summary: string; options: Options }>;
+export type CommandName = keyof typeof COMMANDS;
+
 export type Command =
-  | { readonly name: "help" | "version" | "demo" }
+  | { readonly name: "version" | "demo" }
+  | { readonly name: "help"; readonly of?: CommandName }
   | { readonly name: "serve"; readonly flags: Flags }
+  /** `argv`: without the word `call`. The schemas of the tools say how to read it. */
+  | { readonly name: "call"; readonly argv: readonly string[] }
   | { readonly name: "sandbox"; readonly port: number; readonly webhookUrl?: string }
   | {
       readonly name: "doctor";
@@ -47,177 +138,170 @@ export type Command =
   | { readonly name: "history"; readonly json: boolean }
   | { readonly name: "config"; readonly client: ClientName; readonly options: EntryOptions };
 
-/** The commands with their options, in the order of --help. The server itself has no name. */
-export const COMMANDS = [
-  {
-    name: "",
-    argument: "",
-    summary: "MCP server on stdio, for the service named by the environment",
-    options: {
-      sandbox:
-        "use the built-in sandbox instead of the service: no account, no credits, nothing is published",
-      "read-only": "offer only tools that read, so that nothing can be started, spent or posted",
-      "no-publish": "offer no tool that posts",
-    },
-  },
-  {
-    name: "demo",
-    argument: "",
-    summary: "generate, watch, publish and list a sandbox video in this terminal",
-    options: {},
-  },
-  {
-    name: "sandbox",
-    argument: "",
-    summary: "run the sandbox service alone, over HTTP",
-    options: {
-      port: "port to listen on; any free one if left out",
-      webhook: "URL that gets a webhook when a render ends",
-    },
-  },
-  {
-    name: "doctor",
-    argument: "",
-    summary: "check the settings, the network and the key, and say how to fix what is wrong",
-    options: {
-      client: "check the entry in the configuration of CLIENT, not this terminal's settings",
-      "trust-project":
-        "send your key without asking to the address that an entry of the working folder names",
-      json: "print the checks as JSON",
-    },
-  },
-  {
-    name: "history",
-    argument: "",
-    summary: "list what this computer has ordered and posted, and by which application; sends nothing",
-    options: { json: "print it whole, as JSON" },
-  },
-  {
-    name: "config",
-    argument: "CLIENT",
-    summary: `print the entry for the configuration of CLIENT: ${CLIENTS.join(", ")}`,
-    options: {
-      installed:
-        "keep a copy of this version beside the journal, and start it without npx and the network; a newer version's same command updates it in all clients",
-      windows: "print the Windows form (the default on Windows)",
-      sandbox: "use the sandbox; needs no key and no URL",
-    },
-  },
-] as const;
+/** A clause that says what is wrong with the command line, without the name of the program. */
+export class UsageError extends Error {}
 
-/** The options that take a value, with the word that stands for it in --help. */
-export const OPTION_VALUES: Readonly<Record<string, string>> = {
-  port: "N",
-  webhook: "URL",
-  client: "CLIENT",
-};
-
-const NAMES = COMMANDS.flatMap(({ options }) => Object.keys(options));
-const OPTIONS = {
-  ...Object.fromEntries(
-    NAMES.map((name) => [name, { type: name in OPTION_VALUES ? ("string" as const) : ("boolean" as const) }]),
-  ),
-  help: { type: "boolean", short: "h" },
-  version: { type: "boolean", short: "v" },
-} as const;
-
-/** `usageError` is a clause, without the name of the program. The exit code is then 2. */
+/** The exit code of a usage error is 2. */
 export type CommandLine = { readonly command: Command } | { readonly usageError: string };
 
 /** `argv` without the interpreter and the script. */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
+  try {
+    return { command: parseCommand(argv) };
+  } catch (error) {
+    if (error instanceof UsageError) return { usageError: error.message };
+    throw error;
+  }
+}
+
+function parseCommand(argv: readonly string[]): Command {
+  const words = withInlineValues(argv, SERVER_OPTIONS);
+  const at = words.findIndex((word) => !word.startsWith("-"));
+  const name = at < 0 ? "" : (words[at] ?? "");
+  const rest = words.filter((_, index) => index !== at);
+  if (at >= 0 && name === "") throw new UsageError("unknown empty argument");
+  // The help of one tool is a matter of its schema.
+  const isAsked = (word: string) =>
+    word === name || (name !== "call" && (words.includes(`--${word}`) || words.includes(`-${word[0]}`)));
+  const asked = ["help", "version"].find(isAsked);
+  const of = asked === name ? (rest[0] ?? "") : name;
+  if (!isCommand(of)) throw new UsageError(`unknown ${describe("command", of)}`);
+  if (asked === "version") return { name: asked };
+  if (asked === "help") return { name: asked, of };
+  if (of === "call") return { name: of, argv: rest };
+  const { argument, options }: { argument?: string; options: Options } = COMMANDS[of];
+  const owner = of || "the server";
+  const given = readArguments(rest, owner, options);
+  const [word, ...more] = given.words;
+  const surplus = argument === undefined ? word : more[0];
+  if (surplus !== undefined) throw new UsageError(`${owner} takes no ${describe("argument", surplus)}`);
+  switch (of) {
+    case "":
+      return { name: "serve", flags: flagsFrom(given) };
+    case "demo":
+      return { name: of };
+    case "history":
+      return { name: of, json: given.has("json") };
+    case "sandbox":
+      return { name: of, ...readSandbox(given) };
+    case "doctor": {
+      const client = given.value("client");
+      const checks = { json: given.has("json"), trustProject: given.has("trust-project") };
+      return { name: of, ...checks, ...(client !== undefined && { client: readClient(client) }) };
+    }
+    case "config": {
+      const [windows, sandbox, installed] = [
+        given.has("windows"),
+        given.has("sandbox"),
+        given.has("installed"),
+      ];
+      return { name: of, client: readClient(word), options: { windows, sandbox, installed } };
+    }
+  }
+}
+
+/** The options of the server, which `call` takes too. */
+export function flagsFrom(given: GivenArguments): Flags {
+  const sandbox = given.value("sandbox") === "auto" ? "auto" : given.has("sandbox");
+  return { sandbox, readOnly: given.has("read-only"), noPublish: given.has("no-publish") };
+}
+
+function readSandbox(given: GivenArguments): { port: number; webhookUrl?: string } {
+  const port = parseWhole(given.value("port") ?? "0", 0, 65_535);
+  if (port === undefined) throw new UsageError("option --port takes a number from 0 to 65535");
+  const webhook = given.value("webhook");
+  if (webhook === undefined) return { port };
+  const url = URL.canParse(webhook) ? new URL(webhook) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new UsageError("option --webhook takes an http or https URL");
+  return { port, webhookUrl: url.href };
+}
+
+function readClient(text: string | undefined): ClientName {
+  const client = CLIENTS.find((candidate) => candidate === text?.toLowerCase());
+  if (client !== undefined) return client;
+  const problem = text === undefined ? "config needs a client" : `unknown ${describe("client", text)}`;
+  throw new UsageError(`${problem}; the clients are ${CLIENTS.join(", ")}`);
+}
+
+export function isCommand(name: string): name is CommandName {
+  return Object.hasOwn(COMMANDS, name);
+}
+
+export interface GivenArguments {
+  /** What isn't an option. */
+  readonly words: readonly string[];
+  has(name: string): boolean;
+  /** The value of an option that can be given once. */
+  value(name: string): string | undefined;
+  /** The values by name; a list has as many as were given. A switch that is on has the value "true". */
+  readonly values: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Reads options in both `--camelCase` and `--kebab-case`. Throws a UsageError; `owner` is who takes them. */
+export function readArguments(argv: readonly string[], owner: string, options: Options): GivenArguments {
+  const names = new Map(
+    Object.keys(options).flatMap((name) => [[kebab(name), name] as const, [name, name] as const]),
+  );
+  const types = Array.from(names, ([spelling, name]) => {
+    const type: "string" | "boolean" = options[name]?.value === undefined ? "boolean" : "string";
+    return [spelling, { type }] as const;
+  });
   // Not strict: parseArgs's own messages would repeat the argument, which may be a key in the wrong place.
-  const { tokens, values } = parseArgs({
-    args: withInlineValues(argv),
-    options: OPTIONS,
+  const { tokens } = parseArgs({
+    args: withInlineValues(argv, options),
+    options: Object.fromEntries(types),
     strict: false,
     allowPositionals: true,
     tokens: true,
   });
-  if (values["help"] !== undefined) return { command: { name: "help" } };
-  if (values["version"] !== undefined) return { command: { name: "version" } };
-
-  const [name = "", ...positionals] = tokens.flatMap((token) =>
-    token.kind === "positional" ? [token.value] : [],
-  );
-  const command = COMMANDS.find((candidate) => candidate.name === name);
-  if (argv.includes("")) return { usageError: "unknown empty argument" };
-  if (command === undefined) return { usageError: `unknown ${describe("command", name)}` };
-  const given = new Map<string, string | undefined>();
+  const values = new Map<string, readonly string[]>();
+  const words: string[] = [];
   for (const token of tokens) {
+    if (token.kind === "positional") words.push(token.value);
     if (token.kind !== "option") continue;
+    const name = names.get(token.name);
     const option = describe("option", token.rawName);
-    if (!Object.hasOwn(OPTIONS, token.name)) return { usageError: `unknown ${option}` };
-    if (!Object.hasOwn(command.options, token.name))
-      return { usageError: `${name === "" ? "the server" : name} takes no ${option}` };
-    const isAuto = name === "" && token.name === "sandbox" && token.value === "auto";
-    if (isAuto || Object.hasOwn(OPTION_VALUES, token.name)) given.set(token.name, token.value);
-    else if (token.value === undefined || token.value === "true") given.set(token.name, undefined);
-    else if (token.value !== "false") return { usageError: `${option} takes no value but true or false` };
+    const { value: placeholder, isList = false } = options[name ?? ""] ?? {};
+    if (name === undefined) throw new UsageError(`${owner} has no ${option}`);
+    if (values.has(name) && !isList) throw new UsageError(`${option} was given twice`);
+    if (placeholder === undefined) {
+      if (!["true", "false", options[name]?.word].includes(token.value ?? "true"))
+        throw new UsageError(`${option} takes no value but true or false`);
+      if (token.value !== "false") values.set(name, [token.value ?? "true"]);
+      continue;
+    }
+    // The next option isn't the value: an order of the topic "--style" would be paid for.
+    const isValue = token.value !== undefined && (token.inlineValue || !token.value.startsWith("-"));
+    if (!isValue)
+      throw new UsageError(
+        `${option} needs a value; one that begins with - is written ${token.rawName}=VALUE`,
+      );
+    values.set(name, [...(values.get(name) ?? []), token.value]);
   }
-  const [argument, more] = command.argument === "" ? [undefined, ...positionals] : positionals;
-  if (more !== undefined) return { usageError: `${name} takes no ${describe("argument", more)}` };
-  return commandFrom(command.name, argument, given);
+  if (words.includes("")) throw new UsageError("unknown empty argument");
+  return { words, values, has: (name) => values.has(name), value: (name) => values.get(name)?.[0] };
 }
 
 /** Clients of the MCP Registry pass a value with every option that server.json lists: `--read-only false`. */
-function withInlineValues(argv: readonly string[]): string[] {
-  const switches = Object.keys(COMMANDS[0].options).map((option) => `--${option}`);
-  const isSwitch = (word: string | undefined) => word !== undefined && switches.includes(word);
-  const isValue = (word: string | undefined) => word === "true" || word === "false";
+function withInlineValues(argv: readonly string[], options: Options): string[] {
+  const isSwitch = (word = "") =>
+    word.startsWith("--") &&
+    options[word.slice(2)]?.value === undefined &&
+    Object.hasOwn(options, word.slice(2));
+  const isValue = (word = "") => word === "true" || word === "false";
   return argv.flatMap((word, index) => {
     if (isValue(word) && isSwitch(argv[index - 1])) return [];
     return [isSwitch(word) && isValue(argv[index + 1]) ? `${word}=${argv[index + 1]}` : word];
   });
 }
 
-function commandFrom(
-  name: (typeof COMMANDS)[number]["name"],
-  argument: string | undefined,
-  given: ReadonlyMap<string, string | undefined>,
-): CommandLine {
-  const sandbox = given.has("sandbox");
-  if (name === "") {
-    const flags: Flags = {
-      sandbox: given.get("sandbox") === "auto" ? "auto" : sandbox,
-      readOnly: given.has("read-only"),
-      noPublish: given.has("no-publish"),
-    };
-    return { command: { name: "serve", flags } };
-  }
-  if (name === "demo") return { command: { name } };
-  if (name === "history") return { command: { name, json: given.has("json") } };
-  if (name === "sandbox") {
-    const port = given.has("port") ? parseWhole(given.get("port") ?? "", 0, 65_535) : 0;
-    if (port === undefined) return { usageError: "option --port takes a number from 0 to 65535" };
-    if (!given.has("webhook")) return { command: { name, port } };
-    const webhookUrl = parseHttpUrl(given.get("webhook"));
-    if (webhookUrl === undefined) return { usageError: "option --webhook takes an http or https URL" };
-    return { command: { name, port, webhookUrl } };
-  }
-  const isDoctor = name === "doctor";
-  const checks = { json: given.has("json"), trustProject: given.has("trust-project") };
-  if (isDoctor && !given.has("client")) return { command: { name, ...checks } };
-  const text = isDoctor ? given.get("client") : argument;
-  const client = CLIENTS.find((candidate) => candidate === text?.toLowerCase());
-  if (client === undefined) {
-    const missing = `${isDoctor ? "option --client" : name} needs a client`;
-    const problem = text === undefined ? missing : `unknown ${describe("client", text)}`;
-    return { usageError: `${problem}; the clients are ${CLIENTS.join(", ")}` };
-  }
-  if (isDoctor) return { command: { name, ...checks, client } };
-  const options = { windows: given.has("windows"), sandbox, installed: given.has("installed") };
-  return { command: { name, client, options } };
-}
-
-function parseHttpUrl(text = ""): string | undefined {
-  if (!URL.canParse(text)) return undefined;
-  const { protocol, href } = new URL(text);
-  return protocol === "http:" || protocol === "https:" ? href : undefined;
+function kebab(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** Names an argument, but neither its value nor what might be a key. */
-function describe(kind: string, argument: string): string {
+export function describe(kind: string, argument: string): string {
   const name = argument.replace(/=.*$/s, "");
   if (name.includes("fl_")) return "argument (the key belongs in FACELESS_API_KEY, never on a command line)";
   // eslint-disable-next-line no-control-regex -- control characters are what this looks for

@@ -15,7 +15,7 @@ test.each<[string[], Command]>([
   [["--sandbox", "false", "--read-only", "true", "--no-publish", "false"], serve({ readOnly: true })],
   [["demo"], { name: "demo" }],
   [["sandbox"], { name: "sandbox", port: 0 }],
-  [["--port", "8080", "sandbox"], { name: "sandbox", port: 8080 }],
+  [["sandbox", "--port", "8080"], { name: "sandbox", port: 8080 }],
   [
     ["sandbox", "--webhook=HTTPS://Hooks.example/a?b=c", "--port=80"],
     { name: "sandbox", port: 80, webhookUrl: "https://hooks.example/a?b=c" },
@@ -24,7 +24,7 @@ test.each<[string[], Command]>([
     ["doctor", "--client", "Cursor", "--trust-project"],
     { name: "doctor", json: false, trustProject: true, client: "cursor" },
   ],
-  [["--client=zed", "doctor", "--json"], { name: "doctor", json: true, trustProject: false, client: "zed" }],
+  [["doctor", "--client=zed", "--json"], { name: "doctor", json: true, trustProject: false, client: "zed" }],
   [["history"], { name: "history", json: false }],
   [["--json", "history"], { name: "history", json: true }],
   [
@@ -39,34 +39,48 @@ test.each<[string[], Command]>([
       options: { windows: true, sandbox: true, installed: true },
     },
   ],
-  [["--help"], { name: "help" }],
-  [["-h"], { name: "help" }],
+  [["call"], { name: "call", argv: [] }],
+  [
+    ["--sandbox", "call", "list_videos", "--limit", "5", "--help"],
+    { name: "call", argv: ["--sandbox", "list_videos", "--limit", "5", "--help"] },
+  ],
+  [["--help"], { name: "help", of: "" }],
+  [["-h"], { name: "help", of: "" }],
+  [["help"], { name: "help", of: "" }],
+  [["help", "call"], { name: "help", of: "call" }],
+  [["config", "--help"], { name: "help", of: "config" }],
+  [["--bogus", "--help"], { name: "help", of: "" }],
   [["--version"], { name: "version" }],
   [["-v"], { name: "version" }],
-  [["--bogus", "--help"], { name: "help" }],
+  [["version"], { name: "version" }],
 ])("the command line %j is understood", (argv, command) => {
   expect(parseCommandLine(argv)).toEqual({ command });
 });
 
 const clients = `the clients are ${CLIENTS.join(", ")}`;
 test.each<[string[], string]>([
-  [["--bogus"], "unknown option --bogus"],
-  [["--constructor"], "unknown option --constructor"],
-  [["--port", "80"], "the server takes no option --port"],
+  [["--bogus"], "the server has no option --bogus"],
+  [["--constructor"], "the server has no option --constructor"],
+  [["--port=80"], "the server has no option --port"],
   [["--read-only=yes"], "option --read-only takes no value but true or false"],
   [["--read-only", "yes"], "unknown command yes"],
   [[""], "unknown empty argument"],
   [["demo", "now"], "demo takes no argument now"],
-  [["doctor", "--client"], `option --client needs a client; ${clients}`],
+  [["doctor", "--client"], "option --client needs a value; one that begins with - is written --client=VALUE"],
   [["doctor", "--client", "emacs"], `unknown client emacs; ${clients}`],
-  [["history", "--sandbox"], "history takes no option --sandbox"],
+  [["history", "--sandbox"], "history has no option --sandbox"],
   [["config"], `config needs a client; ${clients}`],
   [["config", "emacs"], `unknown client emacs; ${clients}`],
   [["config", "cursor", "--sandbox=auto"], "option --sandbox takes no value but true or false"],
   [["config", "cursor", "zed"], "config takes no argument zed"],
-  [["sandbox", "--webhook"], "option --webhook takes an http or https URL"],
+  [["help", "emacs"], "unknown command emacs"],
+  [["history", "--json", "--json"], "option --json was given twice"],
+  [
+    ["sandbox", "--webhook", "--port=80"],
+    "option --webhook needs a value; one that begins with - is written --webhook=VALUE",
+  ],
   [["sandbox", "--webhook", "file:///etc/passwd"], "option --webhook takes an http or https URL"],
-  [["sandbox", "--port=80", "--read-only"], "sandbox takes no option --read-only"],
+  [["sandbox", "--port=80", "--read-only"], "sandbox has no option --read-only"],
   [["sandbox", "--port", "65536"], "option --port takes a number from 0 to 65535"],
 ])("the command line %j is refused with one line that names the mistake", (argv, problem) => {
   expect(parseCommandLine(argv)).toEqual({
@@ -77,13 +91,13 @@ test.each<[string[], string]>([
 const hint = "argument (the key belongs in FACELESS_API_KEY, never on a command line)";
 test.each<[string[], string]>([
   [["fl_canary"], `unknown ${hint}`],
-  [["--fl_canary"], `unknown ${hint}`],
+  [["--fl_canary"], `the server has no ${hint}`],
   [["demo", "fl_canary"], `demo takes no ${hint}`],
   [["config", "fl_canary"], `unknown ${hint}; ${clients}`],
   [["config", "cursor", "fl_canary"], `config takes no ${hint}`],
   [["doctor", "--client", "fl_canary"], `unknown ${hint}; ${clients}`],
-  [["--api-key=fl_canary"], "unknown option --api-key"],
-  [["--api-key=x\nfl_canary"], "unknown option --api-key"],
+  [["--api-key=fl_canary"], "the server has no option --api-key"],
+  [["--api-key=x\nfl_canary"], "the server has no option --api-key"],
   [["--sandbox=fl_canary"], "option --sandbox takes no value but true or false"],
   [["FACELESS_API_KEY=fl_canary"], "unknown command FACELESS_API_KEY"],
   [["sandbox", "--port", "fl_canary"], "option --port takes a number from 0 to 65535"],
@@ -98,6 +112,6 @@ test.each<[string[], string]>([
 
 test("an unusual argument is shown shortened, on one line and without control characters", () => {
   expect(parseCommandLine([`--a\u001B[31m\nb\u009B${"c".repeat(100)}`])).toEqual({
-    usageError: `unknown option --a[31mb${"c".repeat(32)}`,
+    usageError: `the server has no option --a[31mb${"c".repeat(32)}`,
   });
 });

@@ -33,7 +33,7 @@ test.each([
   [
     "an option that the command lacks",
     "```sh\nnpx -y faceless-video-mcp doctor --no\n```",
-    "unknown option --no",
+    "has no option --no",
   ],
   ["another version", "`npx -y faceless-video-mcp@0.0.9 demo`", "it names version 0.0.9: npm run docs"],
   ["a command that does not exist", "`faceless-video-mcp no`", "unknown command no"],

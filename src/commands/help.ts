@@ -1,48 +1,67 @@
-// The text of --help, made from the tables of commands and settings. Pure.
+// The texts of --help, made from the tables of commands and settings. Pure.
 
-import { COMMANDS, OPTION_VALUES } from "../command-line.ts";
+import { type CommandName, COMMANDS, isCommand, type Option, type Options } from "../command-line.ts";
 import { describeSetting, SETTINGS } from "../config.ts";
+import { VERSION, WEBSITE } from "../version.ts";
 import { wrap } from "./terminal-ui.ts";
 
 const PROGRAM = "faceless-video-mcp";
 const MAX_WIDTH = 100;
-const MIN_TEXT_WIDTH = 30;
 
-/** `columns`: the width of the terminal. Lines are at most 100 characters long. */
-export function helpText(version: string, columns = MAX_WIDTH): string {
-  const width = Math.min(columns, MAX_WIDTH);
-  const commands = COMMANDS.flatMap(({ name, argument, summary, options }): [string, string][] => [
-    [[PROGRAM, name, argument].filter((word) => word !== "").join(" "), summary],
-    ...Object.entries(options).map(([option, meaning]): [string, string] => [
-      `  --${option} ${OPTION_VALUES[option] ?? ""}`.trimEnd(),
-      meaning,
-    ]),
-  ]);
-  const common: [string, string] = [`${PROGRAM} --help, --version`, "print this text, or the version"];
-  const variables = Object.values(SETTINGS).map((setting): [string, string] => [
-    setting.name,
-    describeSetting(setting),
-  ]);
-  const title = wrap(`${PROGRAM} ${version}: an MCP server that makes short faceless videos`, width);
-  return `${title.join("\n")}
+type Row = readonly [label: string, text: string];
+const COMMON: readonly Row[] = [
+  ["help, --help", "print this text"],
+  ["version, --version", "print the version"],
+];
 
-Commands
-${table([...commands, common], width)}
-
-Environment
-${table(variables, width)}
-`;
+/** The whole help, or that of one command. `columns`: the width of the terminal. */
+export function helpText(of: CommandName = "", columns = MAX_WIDTH): string {
+  const title = `${PROGRAM} ${VERSION}: an MCP server that makes short faceless videos`;
+  const usage = `Usage: ${PROGRAM} ${of === "" ? "[COMMAND]" : rowsOf(of)[0]?.[0]} [OPTION …]`;
+  if (of !== "") return fit([usage, "", ...table(rowsOf(of))], columns);
+  const commands = Object.keys(COMMANDS).filter(isCommand).flatMap(rowsOf);
+  const variables = Object.values(SETTINGS).map((setting): Row => [setting.name, describeSetting(setting)]);
+  const more = `${PROGRAM} COMMAND --help shows one command. Documents: ${WEBSITE}`;
+  return fit(
+    [
+      title,
+      "",
+      usage,
+      "",
+      "Commands",
+      ...table([...commands, ...COMMON]),
+      "",
+      "Environment",
+      ...table(variables),
+      "",
+      more,
+    ],
+    columns,
+  );
 }
 
-/** Two columns, with long texts on several lines; where that leaves no room, one below the other. */
-function table(rows: readonly (readonly [string, string])[], width: number): string {
-  const indent = 2 + Math.max(...rows.map(([left]) => left.length)) + 2;
-  const isNarrow = width < indent + MIN_TEXT_WIDTH;
-  return rows
-    .map(([left, right]) =>
-      isNarrow
-        ? [`  ${left}`, ...wrap(right, width - 6).map((line) => `      ${line}`)].join("\n")
-        : `  ${left}`.padEnd(indent) + wrap(right, width - indent).join(`\n${" ".repeat(indent)}`),
-    )
-    .join("\n");
+function rowsOf(name: CommandName): Row[] {
+  const {
+    argument = "",
+    summary,
+    options,
+  }: { argument?: string; summary: string; options: Options } = COMMANDS[name];
+  return [[`${name || PROGRAM} ${argument}`.trim(), summary], ...optionRows(options)];
+}
+
+/** The options of a command, or the arguments of a tool. */
+export function optionRows(options: Options): Row[] {
+  return Object.entries<Option>(options).map(([name, { value = "", meaning }]) => [
+    `  --${name} ${value}`.trimEnd(),
+    meaning,
+  ]);
+}
+
+export function fit(lines: readonly string[], columns = MAX_WIDTH): string {
+  return `${lines.flatMap((line) => wrap(line, Math.min(columns, MAX_WIDTH))).join("\n")}\n`;
+}
+
+export function table(rows: readonly Row[]): string[] {
+  const width = Math.max(...rows.map(([label]) => label.length));
+  return rows.map(([label, text]) => `  ${label.padEnd(width)}  ${text}`.trimEnd());
 }

@@ -12,7 +12,7 @@ import { firstSpokenWords } from "../spoken-words.ts";
 import { cleanServiceText, quote, quoteName } from "../text.ts";
 import type { Guidance } from "../tools/tool.ts";
 import { openJournalStore, readJournal } from "./open-journal.ts";
-import { type TerminalUi, wrap } from "./terminal-ui.ts";
+import { escapeUnsafe, type TerminalUi, wrap } from "./terminal-ui.ts";
 
 const COLUMNS = 80;
 /** Characters of the application's name, which stands beside the time. */
@@ -122,11 +122,4 @@ function describeResult({ platform, ok, url, reason }: PlatformResult): string {
   if (url === undefined) return `Posted to ${name}, says the service, which gave no link: look there.`;
   // A link stays whole, so that it can be opened.
   return `Posted to ${name}: ${/^https?:[!-~]+$/i.test(url) ? url : quote(url)}`;
-}
-
-/** The same JSON, with what a terminal would obey, hide or reorder written as escapes. */
-function escapeUnsafe(json: string): string {
-  return json.replace(/(?!\n)[\p{C}\p{DI}\p{Zl}\p{Zp}]/gu, (character) =>
-    character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
-  );
 }

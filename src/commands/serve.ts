@@ -13,12 +13,11 @@ import { StdioTransport } from "../mcp/transport.ts";
 import { Subscriptions } from "../mcp/subscriptions.ts";
 import { Tasks } from "../mcp/tasks/tasks.ts";
 import { toolHooks } from "../mcp/tools.ts";
-import { notConfiguredError, type Service, ServiceClient } from "../service/client.ts";
 import type { WebhookReceiver } from "../service/webhook-receiver.ts";
-import type { Config, ServiceConfig } from "../config.ts";
+import type { Config } from "../config.ts";
 import { createRedact } from "../redact.ts";
-import { VERSION } from "../version.ts";
 import { createApplication } from "./create-application.ts";
+import { createService } from "./create-service.ts";
 
 /** What the server has of its process. */
 export interface Streams {
@@ -45,7 +44,7 @@ export function serve(
   const redact = createRedact(config.service?.apiKey);
   const log = createLog(config.logLevel, redact, writeLog);
   const receiver = openReceiver(config, log, (jobId) => application.poller.hint(jobId));
-  const service = createService(config, receiver, clock);
+  const service = createService(config, clock, async () => (await receiver)?.port);
   const application = createApplication({ config, service, clock, log, redact });
   for (const { variable, problem, fix } of [...config.problems, ...config.warnings])
     log.warn(`${variable} ${problem}. ${fix}.`);
@@ -132,36 +131,4 @@ async function openReceiver(
     );
     return undefined;
   }
-}
-
-function createService(
-  config: Config,
-  receiver: Promise<WebhookReceiver | undefined>,
-  clock: Clock,
-): Service {
-  return new ServiceClient({
-    async connect() {
-      if (config.problems.length > 0) throw notConfiguredError(config.problems);
-      return config.service ?? startSandboxService(config, receiver);
-    },
-    version: VERSION,
-    clock,
-    random: Math.random,
-    // A fixed interval is not slowed down, unless the service itself names a limit.
-    ...(config.pollSeconds !== undefined && { backgroundPerMinute: Infinity }),
-  });
-}
-
-/** It runs until the process ends. */
-async function startSandboxService(
-  { sandboxSeconds }: Config,
-  receiver: Promise<WebhookReceiver | undefined>,
-): Promise<ServiceConfig> {
-  const { startSandbox } = await import("../sandbox/sandbox.ts");
-  const port = (await receiver)?.port;
-  const { apiKey, url } = await startSandbox({
-    renderSeconds: sandboxSeconds,
-    ...(port !== undefined && { webhook: { url: `http://127.0.0.1:${port}/` } }),
-  });
-  return { apiKey, baseUrl: new URL(url), proxies: {}, isSandbox: true };
 }

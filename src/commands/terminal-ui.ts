@@ -1,4 +1,5 @@
-// What a command shows: colours and a progress bar that moves in a terminal, plain lines elsewhere.
+// What a command shows: lines of the terminal's width, colours and a progress bar that moves in a terminal;
+// whole plain lines elsewhere.
 
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
@@ -6,7 +7,11 @@ import { styleText } from "node:util";
 
 export interface Streams {
   readonly input: Readable & { readonly isTTY?: boolean };
-  readonly output: Writable & { readonly isTTY?: boolean; readonly hasColors?: () => boolean };
+  readonly output: Writable & {
+    readonly isTTY?: boolean;
+    readonly columns?: number;
+    readonly hasColors?: () => boolean;
+  };
   /** Whether the terminal knows no escape sequences. */
   readonly isDumb?: boolean;
 }
@@ -19,51 +24,86 @@ export class TerminalUi {
     this.#streams = streams;
   }
 
+  /** Prints lines, each broken at its words if it is wider than the terminal. */
   print(text: string): void {
-    this.#streams.output.write(`${text}\n`);
+    const { output } = this.#streams;
+    const width = output.isTTY === true ? (output.columns ?? Infinity) : Infinity;
+    output.write(
+      `${text
+        .split("\n")
+        .flatMap((line) => wrap(line, width))
+        .join("\n")}\n`,
+    );
   }
 
   /** Shows the beginning of a step, with `lines` about it. */
   step(title: string, lines: readonly string[] = []): void {
-    const { output } = this.#streams;
-    const isColoured = output.hasColors?.() === true;
-    this.print(`\n${isColoured ? styleText(["bold", "magenta"], title) : title}`);
+    const isColoured = this.#streams.output.hasColors?.() === true;
+    this.print("");
+    this.print(isColoured ? styleText(["bold", "magenta"], title) : title);
     for (const line of lines) this.print(`  ${line}`);
   }
 
   /** Shows how far something is. In a terminal the next bar takes the place of this one. */
   progress(done: number, total: number, label: string): void {
     const { output, isDumb } = this.#streams;
-    const bar = `  [${"#".repeat(done)}${".".repeat(Math.max(0, total - done))}] ${label}`;
+    const bar = `  ${total === 0 ? "" : `[${"#".repeat(done)}${".".repeat(Math.max(0, total - done))}] `}${label}`;
     if (bar === this.#bar) return;
     if (output.isTTY === true && isDumb !== true && this.#bar !== "") output.write("\u001B[A\u001B[2K");
     this.#bar = bar;
-    this.print(bar);
+    // Wrapped, it could not be replaced.
+    output.write(`${bar}\n`);
   }
 
-  /** Asks at a terminal. Anything but "y" or "yes" is a no, the end of the input too. */
-  async confirm(question: string): Promise<boolean> {
-    const { input, output } = this.#streams;
-    output.write(`${question} [y/N] `);
-    const answer = await Promise.race([once(input, "data"), once(input, "end")]);
-    input.pause();
-    return /^y(es)?\s*$/i.test(String(answer));
+  /** Asks at a terminal. Anything but "y" or "yes" is a no, also the end of the input or the signal. */
+  async confirm(question: string, signal?: AbortSignal): Promise<boolean> {
+    this.print(question);
+    this.#streams.output.write("[y/N] ");
+    const answer = await this.#line(signal);
+    return /^y(es)?\s*$/i.test(answer);
   }
 
   /** Waits for Enter, or the end of the input, at a terminal. */
   async pause(message: string): Promise<void> {
-    const { input } = this.#streams;
     this.print(`\n${message}`);
-    await Promise.race([once(input, "data"), once(input, "end")]);
+    await this.#line();
+  }
+
+  async #line(signal?: AbortSignal): Promise<string> {
+    const { input } = this.#streams;
+    const ends = ["data", "end"].map((event) => once(input, event, signal === undefined ? {} : { signal }));
+    const answer = await Promise.race(ends).catch(() => "");
     input.pause();
+    return String(answer);
   }
 }
 
-/** Breaks a text at its spaces. A longer word, such as a link, stays whole. */
-export function wrap(text: string, width: number): string[] {
-  return text.split(" ").reduce<string[]>((lines, word) => {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > width) return [...lines, word];
-    return [...lines.slice(0, -1), `${last} ${word}`];
-  }, []);
+/** The widest column of labels under which further lines of a text are indented. */
+const MAX_INDENT = 40;
+
+/** Breaks a line at its spaces, and indents what follows to its text. A longer word, such as a link, stays whole. */
+export function wrap(line: string, width: number): string[] {
+  if (line.length <= width) return [line];
+  const column = line.slice(0, Math.min(MAX_INDENT, width / 2)).lastIndexOf("  ");
+  const start = column < 0 ? 0 : column + 2;
+  const indent = " ".repeat(start);
+  const lines: string[] = [];
+  let last = line.slice(0, start);
+  let isEmpty = true;
+  for (const word of line.slice(start).split(" ")) {
+    if (!isEmpty && last.length + 1 + word.length > width) {
+      lines.push(last);
+      [last, isEmpty] = [indent, true];
+    }
+    last += isEmpty ? word : ` ${word}`;
+    isEmpty = false;
+  }
+  return [...lines, last];
+}
+
+/** The same JSON, with what a terminal would obey, hide or reorder written as escapes. */
+export function escapeUnsafe(json: string): string {
+  return json.replace(/(?!\n)[\p{C}\p{DI}\p{Zl}\p{Zp}]/gu, (character) =>
+    character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  );
 }

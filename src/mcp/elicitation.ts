@@ -152,7 +152,7 @@ export function declaredCapabilities(server: McpServer, { envelope }: McpRequest
 }
 
 /** `isByItself`: it came so fast, without a choice, that the client may have answered without the user. */
-function declinedError({ verb }: Question, isAnswered: boolean, isByItself: boolean): BridgeError {
+export function declinedError({ verb }: Question, isAnswered: boolean, isByItself: boolean): BridgeError {
   return new BridgeError({
     code: "declined",
     message: isAnswered

@@ -158,7 +158,7 @@ export function protocolError(
 }
 
 /** The machine-readable half of a failure. */
-function errorMeta({ facts }: BridgeError): Record<string, unknown> {
+export function errorMeta({ facts }: BridgeError): Record<string, unknown> {
   const { code, status, outcome, retryable, retryAfterSeconds } = facts;
   return { code, status, outcome, retryable, retryAfterSeconds };
 }
