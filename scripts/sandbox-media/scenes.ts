@@ -1,296 +1,392 @@
-// Draws the sandbox's clips in a browser: three scenes of how salt comes into the sea, in flat shapes, which take
-// few bytes as video. Pure functions of the time: each frame is the same in every run.
+// The sandbox's pictures: four scenes of how salt comes into the sea, each a fragment shader. A pixel is a pure function
+// of place and time, so every run draws the same frames. Loaded by a browser, which draws them with WebGL.
 
-import type { Layer, Scene } from "./layer.ts";
+/** Noise, and light through air, for all scenes. `size` is the canvas, `time` the seconds since the scene began. */
+const COMMON = `#version 300 es
+precision highp float;
+uniform vec2 size;
+uniform float time;
+out vec4 pixel;
 
-const WIDTH = 360;
-const HEIGHT = 640;
-const canvas = document.createElement("canvas");
-canvas.width = WIDTH;
-canvas.height = HEIGHT;
-const g = contextOf(canvas);
-
-function contextOf(target: HTMLCanvasElement): CanvasRenderingContext2D {
-  const context = target.getContext("2d", { willReadFrequently: true });
-  if (context === null) throw new Error("This browser draws no canvas.");
-  return context;
+float hash(vec2 p) {
+  p = fract(p * vec2(123.34, 456.21));
+  p += dot(p, p + 45.32);
+  return fract(p.x * p.y);
 }
-
-/** A number from 0 to 1 that looks random, the same in every run. */
-function random(seed: number, index: number): number {
-  const x = Math.sin((index + 1) * 12.9898 + seed * 78.233) * 43758.5453;
-  return x - Math.floor(x);
+float noise(vec2 p) {
+  vec2 i = floor(p), f = fract(p);
+  f = f * f * (3.0 - 2.0 * f);
+  vec2 e = vec2(1, 0);
+  return mix(mix(hash(i), hash(i + e), f.x), mix(hash(i + e.yx), hash(i + 1.0), f.x), f.y);
 }
-
-/** So many numbers from 0 on. */
-function range(count: number): number[] {
-  return Array.from({ length: count }, (_, index) => index);
+float noise(vec3 p) {
+  float layer = floor(p.z), f = fract(p.z);
+  vec2 shift = vec2(37.2, 17.7);
+  return mix(noise(p.xy + layer * shift), noise(p.xy + (layer + 1.0) * shift), f * f * (3.0 - 2.0 * f));
 }
-
-/** From top to bottom, at equal distances. */
-function gradient(colours: readonly string[], from = 0, to = HEIGHT): CanvasGradient {
-  const fill = g.createLinearGradient(0, from, 0, to);
-  for (const [index, colour] of colours.entries()) fill.addColorStop(index / (colours.length - 1), colour);
-  return fill;
+const mat2 TURN = mat2(1.6, 1.2, -1.2, 1.6);
+float fbm(vec2 p, int octaves) {
+  float sum = 0.0, weight = 0.5;
+  for (int i = 0; i < octaves; i++, weight *= 0.5, p = TURN * p) sum += weight * noise(p);
+  return sum;
 }
-
-/** Light of this colour, `#rrggbb`. */
-function glow(x: number, y: number, radius: number, colour: string): void {
-  const fill = g.createRadialGradient(x, y, 0, x, y, radius);
-  fill.addColorStop(0, `${colour}aa`);
-  fill.addColorStop(1, `${colour}00`);
-  g.fillStyle = fill;
-  g.fillRect(x - radius, y - radius, 2 * radius, 2 * radius);
+/** The view from \`eye\` to \`target\`; \`zoom\` is the focal length. */
+vec3 rayTo(vec3 eye, vec3 target, float zoom) {
+  vec2 uv = (2.0 * gl_FragCoord.xy - size) / size.x;
+  vec3 front = normalize(target - eye);
+  vec3 right = normalize(cross(front, vec3(0, 1, 0)));
+  return normalize(front * zoom + right * uv.x + cross(right, front) * uv.y);
 }
-
-/** Fills what lies below the line `heightAt(x)`. */
-function below(heightAt: (x: number) => number, fill: string): void {
-  g.fillStyle = fill;
-  g.beginPath();
-  g.moveTo(-10, HEIGHT + 10);
-  for (let x = -10; x <= WIDTH + 10; x += 3) g.lineTo(x, heightAt(x));
-  g.lineTo(WIDTH + 10, HEIGHT + 10);
-  g.fill();
+/** Film-like contrast, and corners that are a little darker. */
+void finish(vec3 light) {
+  vec2 uv = gl_FragCoord.xy / size - 0.5;
+  light *= 1.0 - 0.55 * dot(uv, uv);
+  light = light * (2.51 * light + 0.03) / (light * (2.43 * light + 0.59) + 0.14);
+  pixel = vec4(pow(clamp(light, 0.0, 1.0), vec3(1.0 / 2.2)), 1);
 }
+`;
 
-function ellipse(x: number, y: number, width: number, height: number, fill: string): void {
-  g.fillStyle = fill;
-  g.beginPath();
-  g.ellipse(x, y, width, height, 0, 0, 2 * Math.PI);
-  g.fill();
+/** A clear mountain river over pale stones, first light. */
+const RIVER = `
+const vec3 SUN = normalize(vec3(0.12, 0.2, 1.0));
+
+float bank(vec2 p) { return abs(p.x - 0.9 * sin(p.y * 0.21) - 0.3 * sin(p.y * 0.57)) - 1.25; }
+float ground(vec2 p) {
+  float d = bank(p);
+  float slope = max(d, 0.0);
+  float hills = slope * (0.1 + 0.75 * fbm(p * 0.42, 4)) + 0.035 * slope * slope;
+  float trees = 0.55 * smoothstep(0.4, 1.4, d) * pow(noise(p * 5.5), 2.0);
+  return -0.22 + 0.3 * smoothstep(-0.5, 0.35, d) + hills + trees;
 }
-
-/** A ridge of mountains, from sines that share no period. */
-function ridge(seed: number, y: number, height: number): (x: number) => number {
-  const phase = (index: number) => random(seed, index) * 9;
-  return (x) =>
-    y -
-    height *
-      (0.5 * Math.abs(Math.sin(x / 71 + phase(0))) +
-        0.3 * Math.abs(Math.sin(x / 37 + phase(1))) +
-        0.14 * Math.sin(x / 17 + phase(2)) +
-        0.06 * Math.sin(x / 7 + phase(3)));
+vec3 sky(vec3 ray) {
+  float sun = max(dot(ray, SUN), 0.0);
+  vec3 light = mix(vec3(0.85, 0.5, 0.3), vec3(0.12, 0.26, 0.52), smoothstep(-0.02, 0.5, ray.y));
+  float cloud = smoothstep(0.45, 0.8, fbm(ray.xz / (ray.y + 0.25) * 1.3 + 3.0, 4));
+  light = mix(light, vec3(0.95, 0.6, 0.48), 0.55 * cloud);
+  return light + vec3(1.0, 0.6, 0.3) * (0.7 * pow(sun, 12.0) + 2.5 * pow(sun, 400.0));
 }
-
-/** The sun sets behind a sea. */
-function sea(t: number): void {
-  g.fillStyle = gradient(["#2b1a4f", "#7a2f6b", "#e0605a", "#ffb35c", "#ffe0a0"], 0, 370);
-  g.fillRect(0, 0, WIDTH, HEIGHT);
-  const sun = { x: 180, y: 306 + t * 3 };
-  glow(sun.x, sun.y, 230, "#fff0b8");
-  ellipse(sun.x, sun.y, 74, 74, "#fff3cf");
-  for (const index of range(5)) {
-    const number = random(5, index);
-    const x = ((number * 560 + t * (5 + index * 2)) % 640) - 130;
-    const y = 130 + index * 34;
-    const fill = `rgba(255, 214, 190, ${0.16 + 0.05 * index})`;
-    ellipse(x, y, 88, 7, fill);
-    ellipse(x + 40, y - 7, 52, 7, fill);
+/** Pale stones of the bed: rounded, of many sizes, in shadow where they touch. */
+vec3 cobbles(vec2 p) {
+  p += 0.35 * vec2(noise(p * 0.9), noise(p * 0.9 + 5.0));
+  vec2 cell = floor(p), inside = fract(p);
+  float top = 0.0, id = 0.0;
+  for (int y = -1; y <= 1; y++)
+    for (int x = -1; x <= 1; x++) {
+      vec2 corner = vec2(x, y);
+      float own = hash(cell + corner + 3.1);
+      vec2 at = corner + 0.5 + 0.5 * (vec2(hash(cell + corner), hash(cell + corner + 7.3)) - 0.5) - inside;
+      at *= mat2(1.0, 0.35 * (own - 0.5), 0.35 * (own - 0.5), 1.0 + 0.5 * own);
+      float height = (0.45 + 0.35 * own) * sqrt(max(1.0 - dot(at, at) / (0.2 + 0.28 * own), 0.0));
+      if (height > top) { top = height; id = own; }
+    }
+  vec3 tone = mix(vec3(0.42, 0.4, 0.37), vec3(0.86, 0.8, 0.7), fract(id * 7.0));
+  tone = mix(tone, vec3(0.55, 0.42, 0.34), step(0.8, fract(id * 13.0)));
+  return tone * (0.22 + 0.95 * smoothstep(0.0, 0.62, top));
+}
+vec3 stones(vec2 p) { return mix(cobbles(p), cobbles(p * 2.3 + 4.0), smoothstep(0.42, 0.58, noise(p * 0.35))); }
+float march(vec3 from, vec3 ray, float far, int steps) {
+  float t = 0.1;
+  for (int i = 0; i < steps && t < far; i++) {
+    float above = from.y + ray.y * t - ground(from.xz + ray.xz * t);
+    if (above < 0.004 * t) return t;
+    t += max(above * 0.45, 0.01 * t);
   }
-  for (const [index, x] of [92, 128, 236].entries()) {
-    const flap = Math.sin(t * 5 + index * 2) * 5;
-    g.strokeStyle = "#3a1b4acc";
-    g.lineWidth = 2.5;
-    g.beginPath();
-    const y = 206 + index * 17 - t * 3;
-    g.moveTo(x + t * 9 - 12, y - flap);
-    g.quadraticCurveTo(x + t * 9 - 4, y - 5, x + t * 9, y);
-    g.quadraticCurveTo(x + t * 9 + 4, y - 5, x + t * 9 + 12, y - flap);
-    g.stroke();
+  return far;
+}
+vec3 land(vec3 at, vec3 ray, float t) {
+  vec2 e = vec2(0.012 * (1.0 + t * 0.3), 0);
+  float h = ground(at.xz);
+  vec3 normal = normalize(vec3(h - ground(at.xz + e), e.x, h - ground(at.xz + e.yx)));
+  float d = bank(at.xz);
+  vec3 forest = mix(vec3(0.012, 0.04, 0.028), vec3(0.07, 0.1, 0.035), noise(at.xz * 3.0));
+  vec3 ground = mix(stones(at.xz * 5.5) * 0.55, forest, smoothstep(0.35, 0.95, d + 0.5 * noise(at.xz * 2.0)));
+  float light = max(dot(normal, SUN), 0.0);
+  vec3 lit = ground * (vec3(1.7, 1.0, 0.55) * light * 2.4 + vec3(0.26, 0.34, 0.5) * (0.6 + 0.4 * normal.y));
+  float haze = 1.0 - exp(-0.0042 * t * t);
+  return mix(lit, sky(normalize(vec3(ray.x, 0.06, ray.z))) * 0.92, haze);
+}
+void main() {
+  float z = 1.05 * time;
+  vec3 eye = vec3(0.9 * sin(z * 0.21) + 0.3 * sin(z * 0.57), 0.5 + 0.07 * time, z);
+  float ahead = z + 6.0;
+  vec3 ray = rayTo(eye, vec3(0.75 * sin(ahead * 0.21), 0.62 + 0.05 * time, ahead), 1.15);
+  float t = march(eye, ray, 34.0, 110);
+  float toWater = ray.y < 0.0 ? -eye.y / ray.y : 99.0;
+  vec3 light = t < 34.0 ? land(eye + ray * t, ray, t) : sky(ray);
+  if (toWater < t) {
+    vec3 at = eye + ray * toWater;
+    float calm = 1.0 / (1.0 + 0.25 * toWater);
+    vec2 flow = at.xz * vec2(3.2, 1.7) + vec2(0, -1.6 * time);
+    vec2 ripple = vec2(fbm(flow, 3) - fbm(flow + vec2(0.3, 0), 3), fbm(flow, 3) - fbm(flow + vec2(0, 0.3), 3));
+    vec3 normal = normalize(vec3(ripple.x, 1.6 / calm * 0.5, ripple.y));
+    vec3 mirrored = reflect(ray, normal);
+    mirrored.y = abs(mirrored.y);
+    float r = march(at + vec3(0, 0.01, 0), mirrored, 14.0, 26);
+    vec3 reflection = r < 14.0 ? land(at + mirrored * r, mirrored, toWater + r) : sky(mirrored);
+    float depth = clamp(-ground(at.xz), 0.02, 0.25);
+    vec2 bed = at.xz + ray.xz / max(-ray.y, 0.25) * depth + ripple * 0.35;
+    vec3 below = stones(bed * 4.6) * mix(vec3(0.75, 0.85, 0.75), vec3(0.06, 0.36, 0.36), depth * 3.9);
+    below += 0.35 * pow(fbm(bed * 6.0 + ripple * 3.0 + time * 0.4, 3), 3.0) * vec3(1.0, 0.85, 0.6);
+    float fresnel = 0.03 + 0.97 * pow(1.0 - max(dot(-ray, normal), 0.0), 4.0);
+    light = mix(below * 0.75, reflection, fresnel);
+    light += vec3(1.0, 0.7, 0.4) * 1.6 * pow(max(dot(mirrored, SUN), 0.0), 160.0);
+    light = mix(light, sky(normalize(vec3(ray.x, 0.06, ray.z))) * 0.92, 1.0 - exp(-0.0042 * toWater * toWater));
   }
-  const water = ["#c65a66", "#a04468", "#7a3268", "#562661", "#3a1c54", "#241343"];
-  for (const [index, colour] of water.entries()) {
-    const y = 352 + index * index * 7.4 + index * 10;
-    const speed = (index % 2 === 0 ? 1 : -1) * (12 + index * 7);
-    const size = 2 + index * 2.2;
-    below(
-      (x) =>
-        y +
-        size * Math.sin((x + t * speed) / (17 + index * 9)) +
-        size * 0.5 * Math.sin((x - t * speed * 0.7) / (9 + index * 4) + index),
-      colour,
-    );
-    // The sun on the water.
-    for (let row = 0; row < 3; row++) {
-      const [a, b] = [random(index * 3 + row, 0), random(index * 3 + row, 1)] as const;
-      const width = (26 + 20 * a - index * 1.5) * (0.7 + 0.3 * Math.sin(t * (2 + b) + row + index));
-      const x = sun.x + (b - 0.5) * 34 + 5 * Math.sin(t * 1.6 + index + row);
-      ellipse(x, y + 12 + row * (8 + index * 3.4), width, 1.6 + index * 0.5, "#ffe3a6b0");
+  finish(light);
+}
+`;
+
+/** Rain in threads down a dark cliff, close. */
+const RAIN = `
+const vec3 LIGHT = normalize(vec3(-0.85, 0.55, -0.6));
+
+/** How far the rock stands out towards the camera, which looks along z. */
+float rock(vec2 p) {
+  vec2 bent = p + 0.3 * vec2(fbm(p * 0.8 + 9.0, 3), fbm(p * 0.8 + 2.0, 3));
+  float layers = bent.y * 1.15 + 0.25 * bent.x;
+  float ledges = 0.3 * hash(vec2(floor(layers), 1.0)) + 0.16 * smoothstep(0.0, 0.8, fract(layers));
+  float blocks = 0.22 * noise(vec2(bent.x * 1.7 + 5.0 * hash(vec2(floor(layers), 4.0)), floor(layers)));
+  float edge = 3.0 * smoothstep(-0.35, -1.5, p.x + 0.7 * fbm(p * vec2(0.6, 1.1), 4));
+  return 0.55 * fbm(p * 1.1 + 11.0, 6) + ledges + blocks + 0.3 * p.x - edge;
+}
+/** A narrow stream that clings to the rock. */
+float stream(vec2 p) {
+  float x = p.x + 0.3 * noise(vec2(p.y * 0.7, 2.0)) + 0.05 * noise(vec2(p.y * 5.0, 8.0));
+  float lane = noise(vec2(x * 6.5, 5.0 + 0.12 * p.y));
+  float threads = smoothstep(0.7, 0.86, lane);
+  return threads * (0.15 + 0.85 * pow(noise(vec2(x * 30.0, p.y * 2.6 + time * 4.2)), 1.5));
+}
+/** Falling drops, as a sheet at this distance. */
+float drops(vec2 uv, float scale, float speed, float seed) {
+  uv = uv * vec2(scale, scale * 0.13) + vec2(0.1 * scale * uv.y, time * speed);
+  uv.y += 7.0 * hash(vec2(floor(uv.x), seed));
+  float chance = step(0.72, hash(floor(uv) + seed));
+  vec2 inside = fract(uv);
+  return chance * smoothstep(0.5, 0.38, abs(inside.x - 0.5) * 4.0) * smoothstep(0.0, 0.5, inside.y) * smoothstep(1.0, 0.6, inside.y);
+}
+void main() {
+  vec3 eye = vec3(-0.25 + 0.05 * time, 1.9 - 0.3 * time, -2.5 + 0.05 * time);
+  vec3 ray = rayTo(eye, eye + vec3(-0.16, -0.1 + 0.03 * time, 1.0), 1.35);
+  vec2 uv = gl_FragCoord.xy / size.x;
+  // Beyond the edge: ridges in the rain, paler the farther they are.
+  vec3 light = mix(vec3(0.12, 0.17, 0.2), vec3(0.33, 0.37, 0.39) + 0.12 * fbm(ray.xy * 3.0 + 0.05 * time, 3), smoothstep(-0.35, 0.4, ray.y));
+  for (float i = 0.0; i < 3.0; i++) {
+    float ridge = -0.02 - 0.13 * i + 0.28 * fbm(vec2(ray.x * (2.0 + i) + i * 9.0 + 0.02 * time * i, i), 5);
+    light = mix(light, mix(vec3(0.19, 0.25, 0.28), vec3(0.03, 0.06, 0.065), i * 0.48), smoothstep(0.006, -0.006, ray.y - ridge + 0.1));
+  }
+  float t = 0.6;
+  bool hit = false;
+  for (int i = 0; i < 90 && t < 6.0; i++) {
+    vec3 at = eye + ray * t;
+    float gap = 0.8 - rock(at.xy) - at.z;
+    if (gap < 0.004) { hit = true; break; }
+    t += gap * 0.4;
+  }
+  if (hit) {
+    vec3 at = eye + ray * t;
+    vec2 e = vec2(0.008, 0);
+    float r = rock(at.xy);
+    vec3 normal = normalize(vec3(-(rock(at.xy + e) - r), -(rock(at.xy + e.yx) - r), -e.x));
+    float wet = stream(at.xy);
+    vec3 stone = mix(vec3(0.05, 0.058, 0.065), vec3(0.2, 0.18, 0.155), fbm(at.xy * vec2(2.0, 5.0), 4));
+    stone = mix(stone, vec3(0.09, 0.15, 0.07), 0.75 * smoothstep(0.52, 0.7, fbm(at.xy * 2.6 + 30.0, 4)) * max(-normal.z * 0.3 + normal.y, 0.0));
+    float lit = max(dot(normal, LIGHT), 0.0);
+    float cavity = smoothstep(-0.25, 0.5, r - fbm(at.xy * 0.9 + 11.0, 2) * 0.75);
+    vec3 shine = reflect(ray, normalize(normal + vec3(0, 0, -0.3 * wet)));
+    float glint = pow(max(dot(shine, LIGHT), 0.0), 22.0);
+    vec3 wall = stone * (vec3(1.2, 1.1, 1.0) * 1.25 * lit + vec3(0.09, 0.14, 0.18) * (0.4 + 0.6 * cavity));
+    wall += vec3(0.75, 0.86, 0.95) * (0.4 * glint + wet * (0.08 + 0.5 * lit));
+    light = mix(wall, light, smoothstep(2.6, 8.0, t) * 0.8);
+  }
+  float rain = 0.16 * drops(uv, 26.0, 3.4, 1.0) + 0.22 * drops(uv + 3.0, 15.0, 2.7, 2.0) + 0.3 * drops(uv + 5.0, 8.0, 2.2, 3.0);
+  light += vec3(0.75, 0.85, 0.95) * rain * 0.4;
+  finish(light);
+}
+`;
+
+/** Cloud lifting off a calm sea. */
+const CLOUD = `
+const vec3 SUN = normalize(vec3(-0.3, 0.2, 1.0));
+
+vec3 sky(vec3 ray) {
+  float sun = max(dot(ray, SUN), 0.0);
+  vec3 light = mix(vec3(0.95, 0.5, 0.34), vec3(0.1, 0.22, 0.5), smoothstep(-0.02, 0.5, ray.y));
+  return light + vec3(1.0, 0.55, 0.25) * (0.55 * pow(sun, 9.0) + 3.0 * pow(sun, 700.0));
+}
+float density(vec3 p, int octaves) {
+  p.y -= 0.32 * time;
+  vec3 q = p * vec3(0.3, 0.36, 0.3) + vec3(4.3, 0.4, 3.0);
+  float sum = 0.0, weight = 0.55;
+  for (int i = 0; i < octaves; i++, weight *= 0.5) {
+    sum += weight * noise(q);
+    q = q * 2.1 + vec3(1.7, 0.6, 0.03 * time);
+  }
+  float shape = smoothstep(1.3, 1.9, p.y + 0.32 * time) * smoothstep(7.0, 3.5, p.y);
+  return smoothstep(0.535, 0.64, sum) * shape;
+}
+void main() {
+  vec3 eye = vec3(0.25 * time, 1.0 + 0.28 * time, 0.9 * time);
+  vec3 ray = rayTo(eye, eye + vec3(-0.1, 0.1 + 0.035 * time, 1.0), 1.1);
+  vec3 away = ray;
+  float start = 0.0;
+  vec3 from = eye;
+  float sea = 0.0;
+  vec3 normal = vec3(0, 1, 0);
+  if (ray.y < 0.0) {
+    float t = -eye.y / ray.y;
+    vec3 at = eye + ray * t;
+    vec2 p = at.xz * vec2(1.0, 1.5);
+    float swell = 1.0 / (1.0 + 0.05 * t);
+    vec2 wave = vec2(fbm(p * 1.1 + time * 0.5, 4) - fbm(p * 1.1 + vec2(0.3, 0) + time * 0.5, 4), fbm(p * 1.1 + time * 0.5, 4) - fbm(p * 1.1 + vec2(0, 0.3) + time * 0.5, 4));
+    normal = normalize(vec3(wave.x * 0.55 * swell, 1.0, wave.y * 0.9 * swell));
+    sea = t;
+    from = at;
+    ray = reflect(ray, normal);
+    ray.y = abs(ray.y) + 0.02;
+  }
+  vec3 light = sky(ray);
+  float through = 1.0;
+  vec3 cloud = vec3(0);
+  float low = max((1.2 - from.y) / max(ray.y, 0.001), 0.0);
+  float t = max(low, 1.0), far = min(40.0, (9.0 - from.y) / max(ray.y, 0.001));
+  int steps = sea > 0.0 ? 18 : 46;
+  float stride = (min(far, 34.0) - t) / float(steps);
+  if (stride > 0.0) {
+    t += stride * hash(gl_FragCoord.xy) * 0.35;
+    for (int i = 0; i < 46; i++) {
+      if (i >= steps || through < 0.04) break;
+      vec3 at = from + ray * t;
+      float here = density(at, sea > 0.0 ? 3 : 5);
+      if (here > 0.01) {
+        float shade = density(at + SUN * 0.5, 3) + density(at + SUN * 1.3 + vec3(0, 0.3, 0), 2);
+        vec3 colour = mix(vec3(1.5, 0.98, 0.68), vec3(0.15, 0.18, 0.33), 1.0 - exp(-1.9 * shade));
+        colour += vec3(1.2, 0.7, 0.35) * 0.7 * pow(max(dot(ray, SUN), 0.0), 6.0) * exp(-1.5 * here);
+        colour = mix(colour, sky(vec3(ray.x, 0.05, ray.z)), 1.0 - exp(-0.0014 * t * t));
+        float alpha = 1.0 - exp(-here * stride * 1.5);
+        cloud += through * alpha * colour;
+        through *= 1.0 - alpha;
+      }
+      t += stride;
     }
   }
-}
-
-/** Rain falls on mountains, and a river takes it away. */
-function rain(t: number): void {
-  g.fillStyle = gradient(["#16324a", "#2f6478", "#7fb0ae", "#cfe3d2"], 0, 430);
-  g.fillRect(0, 0, WIDTH, HEIGHT);
-  glow(256, 250, 190, "#fdf6d8");
-  for (const index of range(7)) {
-    const number = random(9, index);
-    const x = 30 + index * 52 + 12 * Math.sin(t * 0.5 + number * 6) + t * 4;
-    ellipse(x, 66 + number * 44, 70, 34 + number * 14, index % 2 === 0 ? "#1c3c52" : "#234a60");
+  light = light * through + cloud;
+  if (sea > 0.0) {
+    float fresnel = 0.04 + 0.96 * pow(1.0 - max(dot(-away, normal), 0.0), 4.5);
+    light = mix(vec3(0.02, 0.1, 0.16), light, fresnel);
+    light += vec3(1.0, 0.62, 0.32) * 2.2 * pow(max(dot(ray, SUN), 0.0), 220.0);
+    light = mix(light, sky(normalize(vec3(away.x, 0.015, away.z))), 1.0 - exp(-0.0005 * sea * sea));
   }
-  below(ridge(1, 372, 128), "#79a6a6");
-  below(ridge(4, 414, 132), "#4d8389");
-  below(ridge(8, 466, 118), "#2f6069");
-  below((x) => 470 + (x - 180) ** 2 / 760 + 5 * Math.sin(x / 23), "#1e4a4c");
-  below((x) => 540 + (x - 150) ** 2 / 900 + 4 * Math.sin(x / 31 + 2), "#15383c");
-  // The river comes out of the valley, wider and wider.
-  const middle = (s: number) => 182 + 46 * Math.sin(s * 5.2 + 0.4) * (0.25 + s);
-  const half = (s: number) => 4 + 92 * s * s;
-  const yAt = (s: number) => 452 + 200 * s;
-  g.fillStyle = gradient(["#d9efe6", "#8fc7c9", "#4d9aa8"], 452, HEIGHT);
-  g.beginPath();
-  for (let s = 0; s <= 1.001; s += 0.04) g.lineTo(middle(s) - half(s), yAt(s));
-  for (let s = 1; s >= -0.001; s -= 0.04) g.lineTo(middle(s) + half(s), yAt(s));
-  g.fill();
-  for (const index of range(16)) {
-    const number = random(3, index);
-    const s = (index / 16 + t * 0.11) % 1;
-    const x = middle(s) + (number - 0.5) * 1.5 * half(s);
-    ellipse(x, yAt(s), 2 + 22 * s, 0.8 + 1.8 * s, "#ffffff90");
+  finish(light);
+}
+`;
+
+/** Sinking through blue water into the dark, to a white seam in the rock. */
+const DEEP = `
+/** How far the walls of the chasm stand out. */
+float wall(vec3 p) {
+  float layers = 0.16 * smoothstep(0.15, 0.85, fract(p.y * 0.75 + 0.35 * fbm(p.yz * 0.5, 2)));
+  float side = abs(p.x + 0.35 * sin(p.z * 0.5)) - 1.75;
+  return -side - layers - 1.0 * (fbm(p.yz * vec2(0.55, 0.7) + sign(p.x) * 9.0, 4) - 0.35);
+}
+void main() {
+  float depth = 1.1 * time + 0.1 * time * time;
+  vec3 eye = vec3(0.25 * sin(time * 0.4), -depth, 0.25 * time);
+  vec3 ray = rayTo(eye, eye + vec3(0.1 * sin(time * 0.3), 0.5 - 0.22 * time, 1.0), 1.0);
+  float dark = exp(-0.3 * depth);
+  float up = smoothstep(-0.7, 0.9, ray.y);
+  vec3 water = mix(vec3(0.004, 0.03, 0.07), vec3(0.07, 0.45, 0.55), up * up * (0.25 + 0.75 * dark) + 0.06 * dark);
+  vec3 light = water;
+  float t = 0.2;
+  for (int i = 0; i < 70 && t < 12.0; i++) {
+    float gap = wall(eye + ray * t);
+    if (gap < 0.004 * t) break;
+    t += gap * 0.55;
   }
-  g.strokeStyle = "#e8f6f850";
-  g.lineWidth = 1.6;
-  g.beginPath();
-  for (const index of range(45)) {
-    const across = random(6, index + 45);
-    const y = ((random(6, index) * 900 + t * (430 + 90 * across)) % 560) + 96;
-    const x = across * (WIDTH + 80) - 30 - (y - 96) * 0.09;
-    g.moveTo(x, y);
-    g.lineTo(x - 2, y + 20);
+  vec3 at = eye + ray * t;
+  if (t < 12.0) {
+    vec2 e = vec2(0.012, 0);
+    float g = wall(at);
+    vec3 normal = normalize(vec3(wall(at + e.xyy), wall(at + e.yxy), wall(at + e.yyx)) - g);
+    float seam = smoothstep(-5.3, -5.7, at.y + 0.5 * fbm(at.zy * 1.3, 3)) * (0.75 + 0.25 * noise(at.zy * 14.0));
+    vec3 stone = mix(vec3(0.1, 0.13, 0.14), vec3(0.26, 0.24, 0.2), fbm(at.zy * 3.0, 4));
+    stone = mix(stone, vec3(0.95, 0.98, 1.0), seam);
+    float ripples = pow(1.0 - abs(2.0 * noise(at.xz * 2.2 + vec2(time * 0.7, at.y * 0.4)) - 1.0), 5.0);
+    float sun = exp(0.34 * at.y) * (0.35 + 1.6 * ripples) * max(normal.y * 0.6 + 0.45, 0.0);
+    float lamp = smoothstep(2.2, 4.4, depth) * max(dot(normal, -ray), 0.0) * 2.6 / (1.0 + 0.22 * t * t);
+    vec3 lit = stone * (vec3(0.5, 1.0, 0.95) * sun * 1.5 + vec3(0.85, 0.97, 1.0) * lamp + 0.08 * dark);
+    light = mix(lit, water, 1.0 - exp(-0.035 * t * t));
   }
-  g.stroke();
-}
-
-/** Light falls into a sea in which a whale swims. */
-function deep(t: number): void {
-  g.fillStyle = gradient(["#a5ecdd", "#3fb7c4", "#1779a4", "#0d4a7c", "#082a52"]);
-  g.fillRect(0, 0, WIDTH, HEIGHT);
-  for (const index of range(6)) {
-    const number = random(2, index);
-    const x = 20 + index * 66 + 16 * Math.sin(t * 0.8 + number * 6);
-    const opacity = 0.2 + 0.1 * Math.sin(t * 1.4 + index);
-    g.fillStyle = gradient([`rgba(255, 255, 240, ${opacity})`, "rgba(255, 255, 240, 0)"], 0, 500);
-    g.beginPath();
-    g.moveTo(x - 8, -10);
-    g.lineTo(x + 14 + 12 * number, -10);
-    g.lineTo(x - 60 + 40 * number, 520);
-    g.lineTo(x - 130, 520);
-    g.fill();
+  // Light from above in shafts, which fade on the way down.
+  vec2 uv = (2.0 * gl_FragCoord.xy - size) / size.x;
+  float tilt = 0.5 - 0.22 * time;
+  vec2 source = vec2(0.25, 3.4 - tilt);
+  vec2 from = uv - source;
+  float angle = from.x / -from.y;
+  float shafts = smoothstep(0.45, 0.95, noise(vec2(angle * 7.0 + 0.25 * time, 0.4 * time)) * 0.6 + noise(vec2(angle * 17.0 - 0.4 * time, 3.0)) * 0.45);
+  light += vec3(0.25, 0.75, 0.75) * shafts * 0.5 * dark * smoothstep(5.2, 1.0, length(from));
+  // Specks that drift up as the camera sinks.
+  for (float i = 0.0; i < 4.0; i++) {
+    float scale = 3.0 + 2.5 * i;
+    vec2 p = uv * scale + vec2(i * 3.7 + 0.15 * sin(time + i), -(depth * 0.55 + 0.2 * i) * scale * 0.55);
+    vec2 spot = floor(p) + 0.3 + 0.4 * vec2(hash(floor(p)), hash(floor(p) + 5.0));
+    float speck = step(0.72, hash(floor(p) + 9.0)) * smoothstep(0.07, 0.0, length(p - spot));
+    light += vec3(0.5, 0.8, 0.85) * speck * 0.35 * (0.3 + 0.7 * dark);
   }
-  below((x) => 556 + 10 * Math.sin(x / 47 + 1), "#0a3a63");
-  whale(196 - t * 13, 286 + 6 * Math.sin(t * 1.1), t);
-  for (const index of range(14)) {
-    const number = random(7, index);
-    const x = ((number * 420 + index * 31 + t * 34) % 440) - 40;
-    const y = 428 + 46 * Math.sin(index * 1.9) + 5 * Math.sin(t * 2 + index);
-    fish(x, y, 6 + 3 * number, t * 9 + index);
+  finish(light);
+}
+`;
+
+const SHADERS = { river: RIVER, rain: RAIN, cloud: CLOUD, deep: DEEP };
+export type Scene = keyof typeof SHADERS;
+
+const VERTICES = "#version 300 es\nin vec2 corner;void main(){gl_Position=vec4(corner,0,1);}";
+/** Drawn larger, and shrunk for smooth edges. */
+const OVERSAMPLING = 1.5;
+
+/** Prepares a scene on a picture of this size. The function that comes back draws it, and gives it as a data URL. */
+function prepare(scene: Scene, width: number, height: number): (seconds: number) => string {
+  const drawing = new OffscreenCanvas(width * OVERSAMPLING, height * OVERSAMPLING);
+  const gl = drawing.getContext("webgl2");
+  const picture = document.createElement("canvas");
+  Object.assign(picture, { width, height });
+  const paper = picture.getContext("2d");
+  if (gl === null || paper === null) throw new Error("This browser has no WebGL 2.");
+  const program = gl.createProgram();
+  for (const [kind, source] of [
+    [gl.VERTEX_SHADER, VERTICES],
+    [gl.FRAGMENT_SHADER, COMMON + SHADERS[scene]],
+  ] as const) {
+    const shader = gl.createShader(kind);
+    if (shader === null) throw new Error("The browser makes no shader.");
+    gl.shaderSource(shader, source);
+    gl.compileShader(shader);
+    if (gl.getShaderParameter(shader, gl.COMPILE_STATUS) !== true)
+      throw new Error(`${scene}: ${gl.getShaderInfoLog(shader)}`);
+    gl.attachShader(program, shader);
   }
-  for (const index of range(9)) {
-    const number = random(4, index);
-    const x = 4 + index * 44 + 12 * number;
-    kelp(x, 96 + 130 * number * number, t, index);
-  }
-  below((x) => 602 + 8 * Math.sin(x / 33), "#06223f");
-  for (const index of range(12)) {
-    const number = random(8, index);
-    const y = HEIGHT - ((number * 640 + t * (40 + 30 * number)) % 660);
-    const x = 30 + index * 27 + 6 * Math.sin(t * 2 + index);
-    g.strokeStyle = "#e8ffff90";
-    g.lineWidth = 1.5;
-    g.beginPath();
-    g.arc(x, y, 2 + 4 * number, 0, 2 * Math.PI);
-    g.stroke();
-  }
+  gl.bindAttribLocation(program, 0, "corner");
+  gl.linkProgram(program);
+  gl.useProgram(program);
+  gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+  gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([-1, -1, 3, -1, -1, 3]), gl.STATIC_DRAW);
+  gl.enableVertexAttribArray(0);
+  gl.vertexAttribPointer(0, 2, gl.FLOAT, false, 0, 0);
+  gl.viewport(0, 0, drawing.width, drawing.height);
+  gl.uniform2f(gl.getUniformLocation(program, "size"), drawing.width, drawing.height);
+  const time = gl.getUniformLocation(program, "time");
+  return (seconds) => {
+    gl.uniform1f(time, seconds);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+    paper.imageSmoothingQuality = "high";
+    paper.drawImage(drawing, 0, 0, width, height);
+    paper.font = "600 15px Inter";
+    paper.fillStyle = "#ffffffb8";
+    paper.shadowColor = "#0008";
+    paper.shadowBlur = 3;
+    paper.fillText("sample", 16, height - 18);
+    paper.shadowBlur = 0;
+    return picture.toDataURL("image/png");
+  };
 }
 
-function whale(x: number, y: number, t: number): void {
-  const tail = 9 * Math.sin(t * 1.6);
-  g.save();
-  g.translate(x, y);
-  g.fillStyle = "#0c3f6b";
-  g.beginPath();
-  g.moveTo(-112, 4);
-  g.bezierCurveTo(-104, -34, -50, -46, 4, -36);
-  g.bezierCurveTo(56, -27, 84, -8, 122, tail - 8);
-  g.bezierCurveTo(134, tail - 20, 148, tail - 30, 164, tail - 30);
-  g.bezierCurveTo(158, tail - 16, 150, tail - 6, 142, tail - 1);
-  g.bezierCurveTo(152, tail + 4, 160, tail + 12, 166, tail + 24);
-  g.bezierCurveTo(148, tail + 22, 132, tail + 14, 122, tail + 4);
-  g.bezierCurveTo(84, 16, 40, 34, -20, 36);
-  g.bezierCurveTo(-70, 37, -106, 28, -112, 4);
-  g.fill();
-  // The belly, a fin and the eye.
-  g.fillStyle = "#5fa3bd";
-  g.beginPath();
-  g.moveTo(-110, 8);
-  g.bezierCurveTo(-78, 16, -30, 18, 26, 26);
-  g.bezierCurveTo(-20, 37, -100, 38, -110, 8);
-  g.fill();
-  g.fillStyle = "#0a355b";
-  g.beginPath();
-  g.moveTo(-36, 22);
-  g.bezierCurveTo(-26, 44, -8, 62 + tail, 16, 66 + tail);
-  g.bezierCurveTo(14, 44, 2, 28, -10, 20);
-  g.fill();
-  ellipse(-84, 2, 3, 3, "#d8f2f2");
-  g.restore();
-}
-
-function fish(x: number, y: number, size: number, phase: number): void {
-  ellipse(x, y, size * 1.7, size * 0.7, "#ffd9a0");
-  g.beginPath();
-  g.moveTo(x - size * 1.4, y);
-  g.lineTo(x - size * 2.7, y - size * 0.8 + Math.sin(phase));
-  g.lineTo(x - size * 2.7, y + size * 0.8 + Math.sin(phase));
-  g.fill();
-}
-
-function kelp(x: number, height: number, t: number, index: number): void {
-  g.strokeStyle = index % 2 === 0 ? "#0c4f57" : "#083c4c";
-  g.lineWidth = 9;
-  g.lineCap = "round";
-  g.beginPath();
-  for (let s = 0; s <= 1.001; s += 0.1)
-    g.lineTo(x + (4 + 16 * s) * s * Math.sin(t * 1.3 + index + s * 4), 620 - height * s);
-  g.stroke();
-}
-
-/** Where no player puts its controls, and large enough for a clip of a hundred pixels. */
-function label(): void {
-  g.fillStyle = "#00000059";
-  g.beginPath();
-  g.roundRect(90, 26, 180, 46, 23);
-  g.fill();
-  g.fillStyle = "#fff";
-  g.font = "bold 25px DejaVu Sans";
-  g.textAlign = "center";
-  g.textBaseline = "middle";
-  g.letterSpacing = "2px";
-  g.fillText("SANDBOX", WIDTH / 2 + 1, 50);
-}
-
-const SCENES: Readonly<Record<Scene, (seconds: number) => void>> = { sea, rain, deep };
-
-/** The picture of these layers as a data URL. */
-function draw(layers: readonly Layer[]): string {
-  for (const { scene, seconds, opacity } of layers) {
-    const under = g.getImageData(0, 0, WIDTH, HEIGHT);
-    SCENES[scene](seconds);
-    if (opacity < 1) mix(under, opacity);
-  }
-  label();
-  return canvas.toDataURL("image/png");
-}
-
-/** Lets `under` shine through what is drawn. */
-function mix({ data: under }: ImageData, opacity: number): void {
-  const picture = g.getImageData(0, 0, WIDTH, HEIGHT);
-  const { data: over } = picture;
-  for (const [index, value] of under.entries()) over[index] = value + ((over[index] ?? 0) - value) * opacity;
-  g.putImageData(picture, 0, 0);
-}
-
-// The script calls it.
-Object.assign(globalThis, { draw });
+Object.assign(globalThis, { prepare });

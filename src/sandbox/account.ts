@@ -67,9 +67,7 @@ export class Account {
     this.#options.onStart({
       jobId: job.jobId,
       endsAtMs: startedAtMs + renderEndsAfterMs(job.plan),
-      ...(!job.plan.fails && {
-        video: { url: this.#finalVideoUrl(job.jobId), durationSeconds: duration },
-      }),
+      ...(!job.plan.fails && { video: { url: this.#finalVideoUrl(job.jobId), durationSeconds: duration } }),
     });
     return { jobId: job.jobId, status: "processing" as const };
   }
@@ -77,13 +75,11 @@ export class Account {
   status(jobId: string) {
     const job = this.#find(jobId);
     const { status, clipsDone, clipsFailed, voiceDone } = this.#stateOf(job);
+    const media = `${this.#options.url}/media`;
     return {
       status,
-      videoUrls: Array.from(
-        { length: clipsDone },
-        (_, index) => `${this.#options.url}/media/clips/${jobId}/${index + 1}.mp4`,
-      ),
-      ...(voiceDone && { audioUrl: `${this.#options.url}/media/voice/${jobId}.wav` }),
+      videoUrls: Array.from({ length: clipsDone }, (_, index) => `${media}/clips/${jobId}/${index + 1}.mp4`),
+      ...(voiceDone && { audioUrl: `${media}/voice/${jobId}.wav` }),
       progress: { total: job.plan.clips, completed: clipsDone, failed: clipsFailed },
     };
   }
@@ -150,7 +146,7 @@ export class Account {
     const nowMs = this.#options.now();
     const untilMs = this.#topicsRefusedUntilMs.get(topic) ?? nowMs + TOPIC_REFUSAL_MS;
     this.#topicsRefusedUntilMs.set(topic, untilMs);
-    if (nowMs < untilMs) throw rateLimited(Math.ceil((untilMs - nowMs) / 1000));
+    if (nowMs < untilMs) throw rateLimited(untilMs - nowMs);
   }
 
   #post(jobId: string, platform: string) {

@@ -5,9 +5,8 @@ import { type CallToolResult, createMcpHandler, McpServer } from "@modelcontextp
 import type { Account } from "./account.ts";
 import type { RouteRequest } from "./app.ts";
 import { OPERATIONS } from "./operations.ts";
-import type { Reply } from "./reply.ts";
-import { readBody } from "./request-body.ts";
-import { envelope, ServiceError } from "./service-error.ts";
+import { readBody, type Reply } from "./http-message.ts";
+import { ServiceError } from "./service-error.ts";
 
 export type McpEndpoint = ReturnType<typeof createMcpEndpoint>;
 
@@ -16,9 +15,12 @@ export function createMcpEndpoint(account: Account) {
   return {
     async answer({ incoming, url, signal }: RouteRequest): Promise<Reply> {
       const body = await readBody(incoming);
-      const headers = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)] as const);
-      const init = { method: incoming.method ?? "GET", headers: Object.fromEntries(headers), signal };
-      const response = await handler.fetch(new Request(url, { ...init, ...(body.length > 0 && { body }) }));
+      const headers = Object.entries(incoming.headers).map(([name, value]): [string, string] => [
+        name,
+        String(value),
+      ]);
+      const init = { method: incoming.method ?? "GET", headers, signal, ...(body.length > 0 && { body }) };
+      const response = await handler.fetch(new Request(url, init));
       return {
         status: response.status,
         headers: Object.fromEntries(response.headers),
@@ -47,7 +49,7 @@ function result(operate: () => object): CallToolResult {
     return {
       isError: true,
       content: [{ type: "text", text: `${error.code}: ${error.message}` }],
-      structuredContent: { ...envelope(error) },
+      structuredContent: error.envelope(),
     };
   }
 }

@@ -11,16 +11,18 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject> {
   /** The body, or the parameters in path and query. */
   readonly input: Input;
   /** Absent if only MCP has the operation. */
-  readonly endpoint?: {
-    readonly method: "GET" | "POST";
-    /** The path after /api/v1, with parameters in braces. */
-    readonly path: string;
-    readonly status: number;
-    /** What the answer holds. */
-    readonly answer: string;
-  };
+  readonly endpoint?: Endpoint;
   // A method, so that operations of different inputs fit in one list.
   run(account: Account, input: z.output<Input>): object;
+}
+
+export interface Endpoint {
+  readonly method: "GET" | "POST";
+  /** The path after /api/v1, with parameters in braces. */
+  readonly path: string;
+  /** The status of a successful answer, and its description. */
+  readonly status: number;
+  readonly answer: string;
 }
 
 /** Binds the type of the input to that of `run`. */

@@ -20,8 +20,7 @@ export class RateLimit {
   /** Counts one request. Throws the 429 if none is left in this window. */
   acquire(): void {
     this.#renewWindow();
-    if (this.#used >= this.#requestsPerMinute)
-      throw rateLimited(Math.ceil((this.#windowEndsAtMs - this.#now()) / 1000));
+    if (this.#used >= this.#requestsPerMinute) throw rateLimited(this.#windowEndsAtMs - this.#now());
     this.#used += 1;
   }
 

@@ -1,32 +1,76 @@
-// The documented REST endpoints: reads each operation's input from the request.
+// The documented REST endpoints, and the OpenAPI document that describes them, made from the list of operations.
 
+import { z } from "zod";
 import type { Account } from "./account.ts";
-import type { Handler, Route, RouteRequest } from "./app.ts";
-import { openApiDocument } from "./openapi-document.ts";
-import { OPERATIONS } from "./operations.ts";
-import { jsonReply } from "./reply.ts";
-import { parseRequest, readJson } from "./request-body.ts";
+import type { Route, RouteRequest } from "./app.ts";
+import { jsonReply, readJson } from "./http-message.ts";
+import { type Endpoint, type Operation, OPERATIONS } from "./operations.ts";
+import { ServiceError } from "./service-error.ts";
+
+const ENDPOINTS = OPERATIONS.flatMap(({ endpoint, ...operation }) =>
+  endpoint === undefined ? [] : [{ ...endpoint, ...operation }],
+);
 
 export function restRoutes(account: Account, url: string): readonly Route[] {
-  const routes = OPERATIONS.flatMap(({ endpoint, input, run }) => {
-    if (endpoint === undefined) return [];
-    const { method, path, status } = endpoint;
-    const pattern = new RegExp(`^/api/v1${path.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
-    const handler: Handler = async (request) => {
+  const routes = ENDPOINTS.map(({ method, path, status, input, run }): Route => ({
+    methods: [method],
+    path: new RegExp(`^/api/v1${path.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`),
+    async handle(request) {
       const given = method === "GET" ? parametersOf(request) : await readJson(request.incoming);
-      return jsonReply(status, run(account, parseRequest(input, given)));
-    };
-    return [{ methods: [method], path: pattern, handler }];
-  });
-  const document = () => jsonReply(200, openApiDocument(url));
-  return [...routes, { methods: ["GET"], path: /^\/api\/v1\/openapi\.json$/, handler: document }];
+      return jsonReply(status, run(account, parse(input, given)));
+    },
+  }));
+  const document = openApiDocument(url);
+  const documentPath = /^\/api\/v1\/openapi\.json$/;
+  return [...routes, { methods: ["GET"], path: documentPath, handle: () => jsonReply(200, document) }];
 }
 
 /** The parameters of path and query. A number is written in digits. */
-function parametersOf({ url, match }: RouteRequest): object {
+function parametersOf({ url, parameters }: RouteRequest): object {
   const query = Array.from(url.searchParams, ([name, text]): [string, string | number] => [
     name,
     /^\d+$/.test(text) ? Number(text) : text,
   ]);
-  return { ...Object.fromEntries(query), ...match.groups };
+  return { ...Object.fromEntries(query), ...parameters };
+}
+
+/** The value as the schema parses it, or a 400 whose message begins with the name of the field. */
+function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new ServiceError(400, "invalid_request", parsed.error.issues.map(describeIssue).join("; "));
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string {
+  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => `${key}: unknown field`).join("; ");
+  return `${issue.path.length > 0 ? issue.path.join(".") : "body"}: ${issue.message}`;
+}
+
+function openApiDocument(url: string): object {
+  return {
+    openapi: "3.1.0",
+    info: { title: "Faceless Video Generation Service (sandbox)", version: "1.0.0" },
+    servers: [{ url }],
+    security: [{ apiKey: [] }],
+    paths: Object.fromEntries(ENDPOINTS.map(describePath)),
+    components: {
+      securitySchemes: { apiKey: { type: "http", scheme: "bearer", description: "fl_sandbox" } },
+    },
+  };
+}
+
+function describePath({ name, summary, input, method, path, status, answer }: Endpoint & Operation) {
+  const { $schema: _, ...schema } = z.toJSONSchema(input, { io: "input" });
+  const parameters = Object.entries(schema.properties ?? {}).map(([parameter, type]) => {
+    const isInPath = path.includes(`{${parameter}}`);
+    return { name: parameter, in: isInPath ? "path" : "query", required: isInPath, schema: type };
+  });
+  const requestBody = { required: true, content: { "application/json": { schema } } };
+  const operation = {
+    operationId: name.replace(/_\w/g, (letter) => letter.charAt(1).toUpperCase()),
+    summary,
+    ...(method === "POST" ? { requestBody } : { parameters }),
+    responses: { [status]: { description: answer }, default: { description: "The error envelope" } },
+  };
+  return [`/api/v1${path}`, { [method.toLowerCase()]: operation }] as const;
 }

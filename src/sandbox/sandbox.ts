@@ -3,11 +3,11 @@
 
 import { createServer, type Server } from "node:http";
 import { Account } from "./account.ts";
-import { createApp, type Handler } from "./app.ts";
+import { createApp, type Route } from "./app.ts";
+import { send } from "./http-message.ts";
 import type { McpEndpoint } from "./mcp-endpoint.ts";
-import { mediaReply } from "./media.ts";
+import { mediaRoute } from "./media.ts";
 import { RateLimit } from "./rate-limit.ts";
-import { send } from "./reply.ts";
 import { restRoutes } from "./rest.ts";
 import type { RenderEnd, WebhookOptions } from "./webhook-sender.ts";
 
@@ -24,8 +24,6 @@ export interface SandboxOptions {
   readonly keepAlive?: boolean;
 }
 
-export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
-
 const API_KEY = "fl_sandbox";
 
 /** Rejects with Node's error if the port is not available. */
@@ -41,19 +39,18 @@ export async function startSandbox(options: SandboxOptions = {}) {
 
   const webhooks =
     options.webhook && new (await import("./webhook-sender.ts")).WebhookSender(options.webhook, now);
-  const onStart = (end: RenderEnd) => webhooks?.expect(end);
+  const onStart = (end: RenderEnd) => void webhooks?.deliver(end);
   const account = new Account({ url, renderSeconds, credits, now, onStart });
-  const serveMedia: Handler = ({ incoming, url: { pathname } }) => mediaReply(account, incoming, pathname);
   let mcp: Promise<McpEndpoint> | undefined;
-  const serveMcp: Handler = async (request) => {
-    mcp ??= import("./mcp-endpoint.ts").then(({ createMcpEndpoint }) => createMcpEndpoint(account));
-    return (await mcp).answer(request);
+  const mcpRoute: Route = {
+    methods: ["POST", "GET", "DELETE"],
+    path: /^\/api\/mcp$/,
+    async handle(request) {
+      mcp ??= import("./mcp-endpoint.ts").then(({ createMcpEndpoint }) => createMcpEndpoint(account));
+      return (await mcp).answer(request);
+    },
   };
-  const routes = [
-    ...restRoutes(account, url),
-    { methods: ["POST", "GET", "DELETE"], path: /^\/api\/mcp$/, handler: serveMcp },
-    { methods: ["GET", "HEAD"], path: /^\/media\//, handler: serveMedia },
-  ];
+  const routes = [...restRoutes(account, url), mcpRoute, mediaRoute(account)];
   const app = createApp(routes, API_KEY, new RateLimit(requestsPerMinute, now));
 
   server.on("request", (incoming, response) => {

@@ -5,7 +5,7 @@ export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly status: number;
   readonly code: string;
-  /** Extra response headers, such as Retry-After or Allow. */
+  /** Extra response headers, such as Retry-After. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
@@ -14,17 +14,15 @@ export class ServiceError extends Error {
     this.code = code;
     this.headers = headers;
   }
+
+  envelope() {
+    return { error: { code: this.code, message: this.message } };
+  }
 }
 
-export function envelope({ code, message }: ServiceError) {
-  return { error: { code, message } };
-}
-
-export function rateLimited(retryAfterSeconds: number): ServiceError {
-  return new ServiceError(
-    429,
-    "rate_limited",
-    `Too many requests. Try again in ${retryAfterSeconds} ${retryAfterSeconds === 1 ? "second" : "seconds"}.`,
-    { "Retry-After": String(retryAfterSeconds) },
-  );
+export function rateLimited(waitMs: number): ServiceError {
+  const seconds = Math.ceil(waitMs / 1000);
+  const unit = seconds === 1 ? "second" : "seconds";
+  const message = `Too many requests. Try again in ${seconds} ${unit}.`;
+  return new ServiceError(429, "rate_limited", message, { "Retry-After": String(seconds) });
 }

@@ -25,25 +25,40 @@ const RETRIES = 5;
 const FIRST_RETRY_SECONDS = 1;
 
 export class WebhookSender {
-  /** What deliveries are signed with, in the form of Standard Webhooks: `whsec_` and the key in base64. */
-  readonly secret = `whsec_${randomBytes(24).toString("base64")}`;
+  /** Signs deliveries, in the form of Standard Webhooks: `whsec_` and the key in base64. */
+  readonly secret: string;
+  readonly #key = randomBytes(24);
   readonly #options: Required<WebhookOptions>;
   readonly #now: () => number;
   readonly #timers = new Set<() => void>();
   readonly #shutdown = new AbortController();
 
   constructor(options: WebhookOptions, now: () => number) {
+    this.secret = `whsec_${this.#key.toString("base64")}`;
     this.#options = { onAttempt: () => {}, after: timeout, ...options };
     this.#now = now;
   }
 
-  /** Sends the event when the render ends, and not before its status says so. */
-  expect(end: RenderEnd): void {
-    this.#after(Math.max(0, end.endsAtMs - this.#now()), () => {
-      // The clock may go more slowly than timers.
-      if (this.#now() < end.endsAtMs) this.expect(end);
-      else void this.#deliver(end);
-    });
+  /** Sends the event when the render ends, and not before its status says so. Never rejects. */
+  async deliver({ jobId, endsAtMs, video }: RenderEnd): Promise<void> {
+    // Timers may be ahead of the clock.
+    while (this.#now() < endsAtMs) await this.#pause(endsAtMs - this.#now());
+    const type = video === undefined ? "render.failed" : "render.completed";
+    // The same for each attempt, so that the receiver can tell a repeat.
+    const id = `msg_${randomUUID()}`;
+    const result = video && { videoUrl: video.url, durationSeconds: video.durationSeconds };
+    const body = JSON.stringify({ type, jobId, ...result, deliveredAt: new Date(this.#now()).toISOString() });
+    for (let retries = 0; ; retries++) {
+      const outcome = await this.#post(id, body);
+      if (this.#shutdown.signal.aborted) return;
+      const isLast = /^2\d\d$/.test(outcome) || retries === RETRIES;
+      const retryInSeconds = FIRST_RETRY_SECONDS * 2 ** retries;
+      this.#options.onAttempt(
+        `${type} of ${jobId}: ${outcome}${isLast ? "" : `, again in ${retryInSeconds} s`}`,
+      );
+      if (isLast) return;
+      await this.#pause(retryInSeconds * 1000);
+    }
   }
 
   /** Ends everything at once. */
@@ -52,35 +67,19 @@ export class WebhookSender {
     this.#shutdown.abort();
   }
 
-  async #deliver({ jobId, video }: RenderEnd): Promise<void> {
-    const { onAttempt } = this.#options;
-    const type = video === undefined ? "render.failed" : "render.completed";
-    // The same for each attempt, so that the receiver can tell a repeat.
-    const id = `msg_${randomUUID()}`;
-    const body = JSON.stringify({
-      type,
-      jobId,
-      ...(video !== undefined && { videoUrl: video.url, durationSeconds: video.durationSeconds }),
-      deliveredAt: new Date(this.#now()).toISOString(),
-    });
-    const attempt = async (retries: number): Promise<void> => {
-      const outcome = await this.#post(id, body);
-      if (this.#shutdown.signal.aborted) return;
-      const line = `${type} of ${jobId}: ${outcome}`;
-      if (/^2\d\d$/.test(outcome) || retries === RETRIES) return onAttempt(line);
-      const retryInSeconds = FIRST_RETRY_SECONDS * 2 ** retries;
-      onAttempt(`${line}, again in ${retryInSeconds} s`);
-      this.#after(retryInSeconds * 1000, () => void attempt(retries + 1));
-    };
-    return attempt(0);
-  }
-
-  /** The status of the answer, or why there was none. */
+  /** Returns the status of the answer, or why there was none. */
   async #post(id: string, body: string): Promise<string> {
+    const timestamp = String(Math.floor(this.#now() / 1000));
+    const signature = createHmac("sha256", this.#key).update(`${id}.${timestamp}.${body}`).digest("base64");
     try {
       const answer = await fetch(this.#options.url, {
         method: "POST",
-        headers: this.#headersFor(id, body),
+        headers: {
+          "Content-Type": "application/json",
+          "webhook-id": id,
+          "webhook-timestamp": timestamp,
+          "webhook-signature": `v1,${signature}`,
+        },
         body,
         redirect: "manual",
         signal: this.#shutdown.signal,
@@ -93,24 +92,15 @@ export class WebhookSender {
     }
   }
 
-  #headersFor(id: string, body: string): Record<string, string> {
-    const timestamp = String(Math.floor(this.#now() / 1000));
-    const key = Buffer.from(this.secret.replace(/^whsec_/, ""), "base64");
-    const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
-    return {
-      "Content-Type": "application/json",
-      "webhook-id": id,
-      "webhook-timestamp": timestamp,
-      "webhook-signature": `v1,${signature}`,
-    };
-  }
-
-  #after(delayMs: number, action: () => void): void {
-    const cancel = this.#options.after(delayMs, () => {
-      this.#timers.delete(cancel);
-      action();
+  /** Never ends if the sender is closed meanwhile. */
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#options.after(delayMs, () => {
+        this.#timers.delete(cancel);
+        resolve();
+      });
+      this.#timers.add(cancel);
     });
-    this.#timers.add(cancel);
   }
 }
 
