@@ -9,7 +9,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { documentOf, FORMATS } from "../../src/commands/client-formats.ts";
 import { launch, NPX_ARGS, SERVER } from "../../src/commands/server-entry.ts";
 import { connectModern, textOf } from "../fixtures/clients.ts";
-import { VIDEOS } from "../fixtures/constants.ts";
+import { TOOLS, VIDEOS } from "../fixtures/constants.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 
 const OPTIONS = { windows: false, sandbox: false };
@@ -27,6 +27,14 @@ const STARTS = {
   gemini: inFolder("${extensionPath}"),
 } as const;
 const NOT_SET = { FACELESS_API_KEY: "", FACELESS_BASE_URL: "" };
+/** Short, since some clients put the plugin's name before it. */
+const PLUGIN_SERVER = "video";
+const FILES = [
+  ["claude-code", ".claude-plugin/plugin.json"],
+  ["codex", "codex-mcp.json"],
+  ["cursor", ".cursor-plugin/plugin.json"],
+  ["gemini", "gemini-extension.json"],
+] as const;
 const serversSchema = z.record(
   z.string(),
   z.looseObject({
@@ -37,13 +45,8 @@ const serversSchema = z.record(
 
 const read = (name: string) => readFileSync(`docs/plugin/${name}`, "utf8");
 
-test.each([
-  ["claude-code", ".claude-plugin/plugin.json"],
-  ["codex", "codex-mcp.json"],
-  ["cursor", ".cursor-plugin/plugin.json"],
-  ["gemini", "gemini-extension.json"],
-] as const)("the plugin of %s starts the sandbox until a value is set", async (client, file) => {
-  const server = serversSchema.parse(JSON.parse(read(file)).mcpServers)[SERVER] ?? {};
+test.each(FILES)("the plugin of %s starts the sandbox until a value is set", async (client, file) => {
+  const server = serversSchema.parse(JSON.parse(read(file)).mcpServers)[PLUGIN_SERVER] ?? {};
   const { env = {} } = server;
   const printed = documentOf(FORMATS[client], { ...OPTIONS, ...launch(OPTIONS), env, baseUrl: "" });
   const [servers] = Object.values(printed);
@@ -56,6 +59,16 @@ test.each([
   const { call } = await connectModern({ args: SWITCHES, env: { ...NOT_SET, ...env } });
   const started = await call("generate_video", { topic: "Why the sea is salty" });
   expect(started.structuredContent?.["summary"]).toContain("This is a sandbox");
+});
+
+test.each(FILES)("no tool of the plugin of %s has a name that a provider refuses", (_, file) => {
+  const { name: plugin } = JSON.parse(read(".claude-plugin/plugin.json"));
+  const names = Object.keys(JSON.parse(read(file)).mcpServers).flatMap((server) =>
+    TOOLS.map((tool) => `mcp__plugin_${plugin}_${server}__${tool}`),
+  );
+
+  expect(names.filter((name) => !/^[\w-]{1,64}$/.test(name))).toEqual([]);
+  expect(names).toHaveLength(TOOLS.length);
 });
 
 test("a plugin uses the service that the user has given, and says which value is missing", async () => {

@@ -39,7 +39,7 @@ test("Claude Code installs the plugin with its skill, server and settings, and s
   const options = await claude("plugin", "configure", "faceless-video@faceless-video");
   expect(options.stdout).toMatch(/api_key .*sensitive[^]*base_url /);
   const { stdout } = await claude("plugin", "details", "faceless-video@faceless-video");
-  expect(stdout).toMatch(/Skills \(1\) +make-faceless-video[^]*MCP servers \(1\) +faceless-video/);
+  expect(stdout).toMatch(/Skills \(1\) +make-faceless-video[^]*MCP servers \(1\) +video/);
   const started = await claude("mcp", "list");
   expect([started.stdout, await npxFolders(claude.home)]).toEqual([
     expect.stringContaining("Connected"),
@@ -56,7 +56,7 @@ test("Gemini CLI installs the extension with its skill, server and settings, and
   await gemini("extensions", "install", PLUGIN, "--consent", "--skip-settings");
   const { stdout, stderr } = await gemini("extensions", "list");
   expect(stdout + stderr).toMatch(
-    /MCP servers:\s+faceless-video\s+Agent skills:\s+make-faceless-video[^]*API key[^]*Service address/,
+    /MCP servers:\s+video\s+Agent skills:\s+make-faceless-video[^]*API key[^]*Service address/,
   );
   await gemini("mcp", "list");
   expect(await npxFolders(gemini.home)).toEqual([join(gemini.home, ".gemini/extensions/faceless-video")]);
@@ -69,7 +69,7 @@ test("Codex installs the plugin with a server that gets the key from the shell",
   const { stdout } = await codex("mcp", "list", "--json");
   expect(z.array(z.looseObject({})).parse(JSON.parse(stdout))).toEqual([
     expect.objectContaining({
-      name: "faceless-video",
+      name: "video",
       enabled: true,
       transport: expect.objectContaining({
         type: "stdio",
