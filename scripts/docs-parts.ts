@@ -1,8 +1,8 @@
 // The parts of the documents that are generated from the code.
 
-import { clientEntry } from "../src/commands/client-config.ts";
-import { FORMATS } from "../src/commands/client-formats.ts";
-import { cursorInstallLink, launch, NPX_ARGS, vscodeInstallLink } from "../src/commands/server-entry.ts";
+import { entryOf, printDocument } from "../src/commands/client-config.ts";
+import { FORMATS, VSCODE_INPUTS } from "../src/commands/client-formats.ts";
+import { EXAMPLE_URL, launch, NPX_ARGS, SERVER } from "../src/commands/server-entry.ts";
 import { CLIENTS, type ClientName } from "../src/command-line.ts";
 import { type Setting, SETTINGS } from "../src/config.ts";
 import { describeRange } from "../src/prompts/prompt-parts.ts";
@@ -26,7 +26,7 @@ export const PARTS = {
   "README.md": {
     ...NPM,
     entry: fenced(shortEntry(), "json"),
-    links: installLinks(),
+    links: manifest.isOnNpm ? installLinks() : "",
     tools: toolsTable(),
   },
   "docs/SETTINGS.md": { variables: variablesTable() },
@@ -62,7 +62,12 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 /** For Claude Desktop, which starts no server in a project's folder. */
 function shortEntry(): string {
   const installation = { command: "npx", args: ["-y", "faceless-video-mcp"] };
-  return clientEntry("claude-desktop", { windows: false, sandbox: false, installation }, undefined).text;
+  const entry = entryOf("claude-desktop", { windows: false, sandbox: false, installation }, EXAMPLE_URL);
+  // With each list on one line, as oxfmt writes it.
+  return printDocument(FORMATS["claude-desktop"], entry).replace(
+    /\[\n\s+("[^[\]{}]*)\n\s+\]/g,
+    (_, words: string) => `[${words.replace(/\n\s+/g, " ")}]`,
+  );
 }
 
 /** The code ends in a newline. */
@@ -70,16 +75,32 @@ function fenced(code: string, language: string): string {
   return `\`\`\`${language}\n${code}\`\`\``;
 }
 
-/** VS Code's works on every system, Cursor's wherever there is a shell. */
+/** VS Code's works on every system, Cursor's wherever there is a shell. They hold no key. */
 function installLinks(): string {
   const badge = (client: string, colour: string, link: string) =>
     `[![Add to ${client}](https://img.shields.io/badge/${client.replace(" ", "_")}-add-${colour})](${link})`;
-  const inHome = { command: "npx", args: NPX_ARGS, cwd: "${userHome}", sandbox: false };
-  const byShell = { ...launch({ windows: false, sandbox: false }), sandbox: false };
   return [
-    badge("VS Code", "0098FF", vscodeInstallLink(inHome)),
-    badge("Cursor", "black", cursorInstallLink(byShell)),
+    badge("VS Code", "0098FF", vscodeInstallLink()),
+    badge("Cursor", "black", cursorInstallLink()),
   ].join("\n");
+}
+
+function vscodeInstallLink(): string {
+  const env = { FACELESS_API_KEY: "${input:faceless_key}", FACELESS_BASE_URL: "${input:faceless_url}" };
+  const entry = { type: "stdio", command: "npx", args: NPX_ARGS, cwd: "${userHome}", env };
+  const [config, inputs] = [entry, VSCODE_INPUTS].map((part) => encodeURIComponent(JSON.stringify(part)));
+  return `https://insiders.vscode.dev/redirect/mcp/install?name=${SERVER}&config=${config}&inputs=${inputs}`;
+}
+
+/** A web page redirects to cursor://, because GitHub removes such links from a README. */
+function cursorInstallLink(): string {
+  const env = {
+    FACELESS_API_KEY: "${env:FACELESS_API_KEY}",
+    FACELESS_BASE_URL: "${env:FACELESS_BASE_URL}",
+  };
+  const entry = { ...launch({ windows: false, sandbox: false }), env };
+  const config = encodeURIComponent(Buffer.from(JSON.stringify(entry)).toString("base64"));
+  return `https://cursor.com/en/install-mcp?name=${SERVER}&config=${config}`;
 }
 
 /** What there is to know of a client, `config` says. */

@@ -13,7 +13,7 @@ import type { Server } from "./commands/serve.ts";
 import { compileCacheFolder } from "./compile-cache.ts";
 import { type Config, type Flags, NO_FLAGS, readConfig } from "./config.ts";
 import { errnoOf } from "./errors.ts";
-import { VERSION } from "./version.ts";
+import { IS_ON_NPM, VERSION } from "./version.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 /** How long the last answers may be flushed. The whole end must take less than 250 ms. */
@@ -228,7 +228,7 @@ function readRenderSeconds(): number {
 
 async function runConfigCommand(client: ClientName, options: EntryOptions): Promise<void> {
   const { runConfig } = await import("./commands/client-config.ts");
-  const { exitCode, stdout, stderr } = await runConfig(client, options, {
+  const { exitCode, before, entry, after } = await runConfig(client, options, {
     env: process.env,
     homeDir: homeFolder(),
     workingDir: process.cwd(),
@@ -237,9 +237,11 @@ async function runConfigCommand(client: ClientName, options: EntryOptions): Prom
     clock: systemClock,
     node: process.execPath,
     files: fileURLToPath(new URL(".", import.meta.url)),
+    isOnNpm: IS_ON_NPM,
   });
-  process.stdout.write(stdout);
-  process.stderr.write(stderr);
+  process.stderr.write(before);
+  process.stdout.write(entry);
+  process.stderr.write(after);
   process.exitCode = exitCode;
 }
 
@@ -247,10 +249,10 @@ async function runDoctorCommand(command: Extract<Command, { name: "doctor" }>): 
   const { runDoctor } = await import("./commands/doctor.ts");
   const { TerminalUi } = await import("./commands/terminal-ui.ts");
   const ui = new TerminalUi({ input: process.stdin, output: process.stdout });
-  const canAsk = process.stdin.isTTY && process.stdout.isTTY;
   const exitCode = await runDoctor({
     ...command,
-    confirm: canAsk ? (question) => ui.confirm(question) : undefined,
+    file: fileURLToPath(new URL("bin.cjs", import.meta.url)),
+    isOnNpm: IS_ON_NPM,
     env: process.env,
     homeDir: homeFolder(),
     workingDir: process.cwd(),

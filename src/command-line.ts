@@ -31,7 +31,7 @@ export interface EntryOptions {
   /** The client runs on Windows. */
   readonly windows: boolean;
   readonly sandbox: boolean;
-  /** Starts a copy of this version that is kept beside the journal, instead of npx. */
+  /** Starts a copy of this version that is kept in the home folder, instead of npx. */
   readonly installed: boolean;
 }
 
@@ -95,10 +95,8 @@ export const COMMANDS = {
     options: {
       client: {
         value: "CLIENT",
-        meaning: "check the entry in the configuration of CLIENT, not this terminal's settings",
-      },
-      "trust-project": {
-        meaning: "send your key without asking to the address that an entry of the working folder names",
+        meaning:
+          "start and check the entry in your own configuration of CLIENT, not this terminal's settings",
       },
       json: { meaning: "print the checks as JSON" },
     },
@@ -113,7 +111,7 @@ export const COMMANDS = {
     options: {
       installed: {
         meaning:
-          "keep a copy of this version beside the journal, and start it without npx and the network; a newer version's same command updates it in all clients",
+          "start a copy of this version, kept in ~/.faceless-video-mcp/app, without npx and the network",
       },
       windows: { meaning: "print the Windows form (the default on Windows)" },
       sandbox: { meaning: "use the sandbox; needs no key and no URL" },
@@ -129,12 +127,7 @@ export type Command =
   /** `argv`: without the word `call`. The schemas of the tools say how to read it. */
   | { readonly name: "call"; readonly argv: readonly string[] }
   | { readonly name: "sandbox"; readonly port: number; readonly webhookUrl?: string }
-  | {
-      readonly name: "doctor";
-      readonly json: boolean;
-      readonly trustProject: boolean;
-      readonly client?: ClientName;
-    }
+  | { readonly name: "doctor"; readonly json: boolean; readonly client?: ClientName }
   | { readonly name: "history"; readonly json: boolean }
   | { readonly name: "config"; readonly client: ClientName; readonly options: EntryOptions };
 
@@ -186,8 +179,8 @@ function parseCommand(argv: readonly string[]): Command {
       return { name: of, ...readSandbox(given) };
     case "doctor": {
       const client = given.value("client");
-      const checks = { json: given.has("json"), trustProject: given.has("trust-project") };
-      return { name: of, ...checks, ...(client !== undefined && { client: readClient(client) }) };
+      const json = given.has("json");
+      return { name: of, json, ...(client !== undefined && { client: readClient(client) }) };
     }
     case "config": {
       const [windows, sandbox, installed] = [

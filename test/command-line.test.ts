@@ -20,11 +20,8 @@ test.each<[string[], Command]>([
     ["sandbox", "--webhook=HTTPS://Hooks.example/a?b=c", "--port=80"],
     { name: "sandbox", port: 80, webhookUrl: "https://hooks.example/a?b=c" },
   ],
-  [
-    ["doctor", "--client", "Cursor", "--trust-project"],
-    { name: "doctor", json: false, trustProject: true, client: "cursor" },
-  ],
-  [["doctor", "--client=zed", "--json"], { name: "doctor", json: true, trustProject: false, client: "zed" }],
+  [["doctor", "--client", "Cursor"], { name: "doctor", json: false, client: "cursor" }],
+  [["doctor", "--client=zed", "--json"], { name: "doctor", json: true, client: "zed" }],
   [["history"], { name: "history", json: false }],
   [["--json", "history"], { name: "history", json: true }],
   [

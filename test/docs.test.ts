@@ -75,13 +75,14 @@ test("each test that test/README.md names for an attack exists", () => {
   expect(names.filter((name) => !tests.includes(name))).toEqual([]);
 });
 
-test("where the documents call doctor by npx, they say to do so in the home folder", () => {
-  const paragraphs = [...DOCUMENTS, ".github/ISSUE_TEMPLATE/bug.yml"].flatMap((name) =>
-    readDocument(name).split(/\n *\n|\n(?= +description: )/),
+test("every command of the documents that starts npx does so outside of projects", () => {
+  const commands = [...DOCUMENTS, ".github/ISSUE_TEMPLATE/bug.yml"].flatMap((name) =>
+    [...readDocument(name).matchAll(/`{3}sh\n[^]*?`{3}|(?<!`)`[^`\n]+`/g)].map(([text]) => text),
   );
-  const calls = paragraphs.filter((text) => /npx [^`]*faceless-video-mcp doctor/.test(text));
-  expect(calls.length).toBeGreaterThan(2);
-  expect(calls.filter((text) => !/home\sfolder/.test(text))).toEqual([]);
+  // A container has no project.
+  const starts = commands.filter((text) => /\bnpx -y /.test(text) && !text.includes("docker run"));
+  expect(starts.length).toBeGreaterThan(8);
+  expect(starts.filter((text) => !/^`+(?:sh\n *)?cd ~ && |^`npx -y`$/.test(text))).toEqual([]);
 });
 
 test("npm run inspect starts the Inspector that the tests run", () => {

@@ -1,19 +1,36 @@
-// What `config CLIENT` prints: the entry, ready to paste, and what the user has to know about it. The
-// service's URL is all that it shows of the environment.
+// What `config CLIENT` prints: the client's own command, the entry to paste, and what is left to do, in steps.
+// Shows nothing of the environment but the service's URL.
 
-import { isAbsolute, relative } from "node:path";
+import { isAbsolute, join, relative } from "node:path";
 import { dump } from "js-yaml";
 import { stringify } from "smol-toml";
 import type { ClientName, EntryOptions } from "../command-line.ts";
+import type { Clock } from "../clock.ts";
 import { NO_FLAGS, readConfig } from "../config.ts";
-import { documentOf, type Entry, FORMATS, keySourceOf } from "./client-formats.ts";
+import { VERSION } from "../version.ts";
+import {
+  type ClientFormat,
+  documentOf,
+  type Entry,
+  filesOf,
+  FORMATS,
+  keySourceOf,
+} from "./client-formats.ts";
 import type { HostInfo } from "./doctor/check.ts";
 import { installCopy } from "./installed-copy.ts";
-import { EXAMPLE_KEY, EXAMPLE_URL, type Launch, launch, type LaunchOptions } from "./server-entry.ts";
-import type { Clock } from "../clock.ts";
-import { VERSION } from "../version.ts";
+import {
+  EXAMPLE_KEY,
+  EXAMPLE_URL,
+  type Launch,
+  launch,
+  type LaunchOptions,
+  ownCommand,
+  quoteWord,
+  SERVER,
+} from "./server-entry.ts";
+import { wrap } from "./terminal-ui.ts";
 
-export interface EntryContext extends HostInfo {
+export interface ConfigContext extends HostInfo {
   readonly clock: Clock;
   /** The user who runs this; undefined on Windows. */
   readonly uid: number | undefined;
@@ -21,38 +38,52 @@ export interface EntryContext extends HostInfo {
   readonly node: string;
   /** The folder of this server's files. */
   readonly files: string;
+  /** Whether npx can start this server. Until then every entry starts the installed copy. */
+  readonly isOnNpm: boolean;
 }
 
-/** What the command writes, and its exit code. With `--installed` it also keeps a copy of this server. */
+/** `before` and `after` go to stderr, `entry` between them to stdout. */
+export interface Printed {
+  readonly exitCode: number;
+  readonly before: string;
+  readonly entry: string;
+  readonly after: string;
+}
+
+const WIDTH = 80;
+const INDENT = "   ";
+
+/** What the command prints. It also keeps a copy of this server, unless npx starts the entry. */
 export async function runConfig(
   client: ClientName,
   { windows, sandbox, installed }: EntryOptions,
-  context: EntryContext,
-): Promise<{ readonly exitCode: number; readonly stdout: string; readonly stderr: string }> {
-  const { env, homeDir, platform, node } = context;
-  const refuse = (reason: string) => ({ exitCode: 1, stdout: "", stderr: `faceless-video-mcp: ${reason}\n` });
-  if (installed && windows && platform !== "win32")
-    return refuse("--installed names the files of this computer, which is not Windows: leave out --windows");
-  let installation: Launch | undefined;
-  if (installed) {
-    if (isOfProject(context))
-      return refuse(
-        `this was started by the Node.js of a project (${node}), which the project can exchange. Use one that is installed for all projects, from https://nodejs.org`,
-      );
-    const copied = await installCopy(context);
-    if ("problem" in copied) return refuse(copied.problem);
-    installation = { command: stablePath(node), args: [copied.script] };
+  context: ConfigContext,
+): Promise<Printed> {
+  const onWindows = windows || context.platform === "win32";
+  const installation = installed || !context.isOnNpm ? await install(onWindows, context) : undefined;
+  if (typeof installation === "string") {
+    const before = `${paragraph(`faceless-video-mcp: ${installation}.`)}\n`;
+    return { exitCode: 1, before, entry: "", after: "" };
   }
-  // The address is used whether or not the key is set here too.
-  const address = { FACELESS_API_KEY: EXAMPLE_KEY, FACELESS_BASE_URL: env["FACELESS_BASE_URL"] };
-  const baseUrl = readConfig(address, NO_FLAGS, homeDir).service?.baseUrl;
-  const options = { windows: windows || platform === "win32", sandbox, installation };
-  const { text, notes } = clientEntry(client, options, baseUrl);
-  return { exitCode: 0, stdout: text, stderr: notes };
+  const url = readUrl(context);
+  const entry = entryOf(client, { windows: onWindows, sandbox, installation }, url);
+  const host = onWindows && context.platform !== "win32" ? ANY_WINDOWS : context;
+  return { exitCode: 0, ...describeEntry(client, entry, host, doctorCommand(client, installation, context)) };
+}
+
+/** How the entry starts the installed copy, or why there is none. */
+async function install(onWindows: boolean, context: ConfigContext): Promise<Launch | string> {
+  const { platform, node } = context;
+  if (onWindows && platform !== "win32")
+    return "the entry starts a copy on this computer, which isn't Windows: leave out --windows";
+  if (isOfProject(context))
+    return `this was started by the Node.js of a project (${node}), which the project can exchange. Use one that is installed for all projects, from https://nodejs.org`;
+  const copied = await installCopy(context);
+  return "problem" in copied ? copied.problem : { command: stablePath(node), args: [copied.script] };
 }
 
 /** A Node.js from a project's packages or folder runs whatever the project wants, with the user's key. */
-function isOfProject({ node, workingDir, homeDir }: EntryContext): boolean {
+function isOfProject({ node, workingDir, homeDir }: ConfigContext): boolean {
   const isInProject = isInside(node, workingDir) && !isInside(homeDir, workingDir);
   return isInProject || /[\\/]node_modules[\\/]/.test(node);
 }
@@ -66,57 +97,123 @@ function stablePath(node: string): string {
   return node.replace(/\/Cellar\/([^/]+)\/[^/]+\/bin\/node$/, "/opt/$1/bin/node");
 }
 
-/** The entry, where it goes and what is left to do. `baseUrl` as the environment has it, if it is usable. */
-export function clientEntry(client: ClientName, options: LaunchOptions, baseUrl: URL | undefined) {
+/** The service's address, whether or not the key is set too. A key that was set as the address isn't shown. */
+function readUrl({ env, homeDir }: ConfigContext): string {
+  const address = { FACELESS_API_KEY: EXAMPLE_KEY, FACELESS_BASE_URL: env["FACELESS_BASE_URL"] };
+  const { service } = readConfig(address, NO_FLAGS, homeDir);
+  if (service === undefined || service.baseUrl.href.includes("fl_")) return EXAMPLE_URL;
+  // Some clients replace $NAME anywhere.
+  return service.baseUrl.href.replace(/\/$/, "").replaceAll("$", "%24");
+}
+
+function doctorCommand(client: ClientName, installation: Launch | undefined, context: ConfigContext): string {
+  const file = installation?.args[0] ?? join(context.files, "bin.cjs");
+  return ownCommand(`doctor --client ${client}`, file, context.isOnNpm && installation === undefined);
+}
+
+export function entryOf(client: ClientName, options: LaunchOptions, url: string): Entry {
+  const { key } = FORMATS[client];
+  const env = { ...(key !== undefined && { FACELESS_API_KEY: key }), FACELESS_BASE_URL: url };
+  const isInstalled = options.installation !== undefined;
+  return { ...launch(options), ...(!options.sandbox && { env }), isInstalled };
+}
+
+/** The folders of a Windows computer that isn't this one. */
+const ANY_WINDOWS = {
+  env: { APPDATA: "%APPDATA%", LOCALAPPDATA: "%LOCALAPPDATA%" },
+  homeDir: "%USERPROFILE%",
+  platform: "win32",
+} as const;
+
+function describeEntry(
+  client: ClientName,
+  entry: Entry,
+  host: Pick<HostInfo, "env" | "homeDir" | "platform">,
+  doctor: string,
+): Omit<Printed, "exitCode"> {
   const format = FORMATS[client];
-  const { where, key, language, link, npxHint, hint } = format;
-  const { sandbox, installation } = options;
-  const url = shownUrl(baseUrl);
-  const entry: Entry = {
-    ...options,
-    baseUrl: url,
-    ...launch(options),
-    ...(!sandbox && {
-      env: { ...(key !== undefined && { FACELESS_API_KEY: key }), FACELESS_BASE_URL: url },
-    }),
-  };
-  const text = print(documentOf(format, entry), language);
-  const keySource = sandbox ? undefined : keySourceOf(format);
-  const examples = [
-    ...(text.includes(JSON.stringify(EXAMPLE_KEY)) ? [`${EXAMPLE_KEY} with your key`] : []),
-    ...(text.includes(JSON.stringify(EXAMPLE_URL)) ? [`${EXAMPLE_URL} with the service's address`] : []),
-  ];
-  const notes = [
-    `This goes into ${where}`,
-    ...(link === undefined || installation !== undefined ? [] : [`Or open this link: ${link(entry)}`]),
-    installation === undefined
-      ? "Add --installed for an entry that starts sooner, without npx and the registry."
-      : `It starts a copy of version ${VERSION}. The same command of a newer version updates it in all clients. Print the entry again if this Node.js is removed.`,
-    ...(keySource === undefined ? [] : [keySource]),
-    ...(examples.length > 0 ? [`Replace ${examples.join(", and ")}.`] : []),
-    ...(npxHint !== undefined && installation === undefined ? [npxHint] : []),
-    ...(hint !== undefined && !sandbox ? [hint] : []),
-    ...(sandbox
-      ? []
-      : ["To save finished videos, add FACELESS_SAVE_DIR with a folder's path beside FACELESS_BASE_URL."]),
-  ];
-  return { text, notes: `${notes.join("\n")}\n` };
-}
-
-function print(document: object, language: "json" | "toml" | "yaml" = "json"): string {
-  // Lists without blanks inside, as in JSON.
-  if (language === "toml") return stringify(document).replace(/\[ (.+) \]$/gm, "[$1]");
-  if (language === "yaml") return dump(document, { forceQuotes: true, quoteStyle: "double", lineWidth: -1 });
-  // Each list of strings on one line.
-  const text = JSON.stringify(document, undefined, 2).replace(
-    /\[\n\s+("[^[\]{}]*)\n\s+\]/g,
-    (_, words: string) => `[${words.replace(/\n\s+/g, " ")}]`,
+  const { title, menu, addCommand, isDesktopApp, note } = format;
+  const text = printDocument(format, entry);
+  const onWindows = host.platform === "win32";
+  const files = filesOf(format, host).map((file) =>
+    file.replace(host.homeDir, onWindows ? "%USERPROFILE%" : "~"),
   );
-  return `${text}\n`;
+  const file = `${files.join(" or ")}${files.length > 1 ? ", whichever your version has," : ""}${menu === undefined ? "" : ` (${menu})`}`;
+  const paste = `ut this into ${file}${withOwnValues(text)}. If the file has entries already, add only "${SERVER}" to them.`;
+  const command = addCommand && printCommand(addCommand(entry), onWindows);
+  const run = `Run this${onWindows ? " in PowerShell" : ""}${withOwnValues(command ?? "")}:`;
+  const keySource = entry.env && keySourceOf(format);
+  const steps = [
+    ...(keySource === undefined ? [] : [keySource]),
+    isDesktopApp === true ? `Quit ${title} entirely, and start it again.` : `Restart ${title}.`,
+    "Ask for a video, such as: Make a 30-second video about why the sea is salty. If something doesn't work, this says why:",
+  ];
+  const remarks = [
+    entry.isInstalled
+      ? ABOUT_THE_COPY
+      : "Add --installed for an entry that starts sooner, without npx and the registry.",
+    ...(entry.env
+      ? ["To save finished videos, set FACELESS_SAVE_DIR to a folder beside FACELESS_BASE_URL."]
+      : []),
+    ...(entry.env && note !== undefined ? [note] : []),
+  ];
+  const before =
+    command === undefined
+      ? [step(1, `P${paste}`)]
+      : [step(1, run), command, `${INDENT}${paragraph(`Or p${paste}`, INDENT)}`];
+  const after = [
+    ...steps.map((sentence, index) => step(index + 2, sentence)),
+    "",
+    `${INDENT}${doctor}`,
+    "",
+    ...remarks.map((sentence) => paragraph(sentence)),
+  ];
+  return { before: `${before.join("\n\n")}\n\n`, entry: text, after: `\n${after.join("\n")}\n` };
 }
 
-/** A key that was set as the URL by mistake must not be shown either. Some clients replace $NAME anywhere. */
-function shownUrl(baseUrl: URL | undefined): string {
-  if (baseUrl === undefined || baseUrl.href.includes("fl_")) return EXAMPLE_URL;
-  return baseUrl.href.replace(/\/$/, "").replaceAll("$", "%24");
+const ABOUT_THE_COPY = `The entry starts a copy of version ${VERSION} in ~/.faceless-video-mcp/app. The config of a newer version replaces it for all clients. After you update or move Node.js, run this again and replace the entry. To remove the copy, delete that folder.`;
+
+/** What the user has to write into the text, as the end of a sentence. */
+function withOwnValues(text: string): string {
+  const isValue = (example: string) => text.split(/["'=\s]/).includes(example);
+  const values = [
+    ...(isValue(EXAMPLE_KEY) ? [`your key in place of ${EXAMPLE_KEY}`] : []),
+    ...(isValue(EXAMPLE_URL) ? [`the service's address in place of ${EXAMPLE_URL}`] : []),
+  ];
+  return values.length > 0 ? `, with ${values.join(" and ")}` : "";
+}
+
+function step(number: number, sentence: string): string {
+  return `${number}. ${paragraph(sentence, INDENT)}`;
+}
+
+/** The lines after the first begin with `indent`. */
+function paragraph(text: string, indent = ""): string {
+  return wrap(text, WIDTH - indent.length).join(`\n${indent}`);
+}
+
+/** To paste into a POSIX shell or PowerShell. */
+function printCommand(words: readonly (string | object)[], onWindows: boolean): string {
+  const quoted = words.map((word) => {
+    const text = typeof word === "string" ? word : JSON.stringify(word, undefined, onWindows ? 0 : 2);
+    return quoteWord(text, onWindows);
+  });
+  const lines = onWindows ? [quoted.join(" ")] : fill(quoted, WIDTH - INDENT.length - 4);
+  return `${INDENT}${lines.join(" \\\n  ").replaceAll("\n", `\n${INDENT}`)}`;
+}
+
+function fill(words: readonly string[], width: number): string[] {
+  return words.reduce<string[]>((lines, word) => {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) return [...lines, word];
+    return [...lines.slice(0, -1), `${last} ${word}`];
+  }, []);
+}
+
+export function printDocument(format: ClientFormat, entry: Entry): string {
+  const document = documentOf(format, entry);
+  if (format.language === "toml") return stringify(document);
+  if (format.language === "yaml")
+    return dump(document, { forceQuotes: true, quoteStyle: "double", lineWidth: -1 });
+  return `${JSON.stringify(document, undefined, 2)}\n`;
 }

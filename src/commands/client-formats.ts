@@ -1,60 +1,57 @@
-// How each client is configured: where it keeps its entries, what an entry looks like, and where it takes the
-// key from. A client that can ask for the key itself does so. Pure.
+// How each client is configured: the user's own files, what an entry looks like, and where its key comes from.
+// Data for `config`, which prints an entry, and `doctor`, which reads one.
 
+import { posix, win32 } from "node:path";
 import type { ClientName } from "../command-line.ts";
-import {
-  cursorInstallLink,
-  EXAMPLE_KEY,
-  EXAMPLE_URL,
-  type Launch,
-  type LaunchOptions,
-  SERVER,
-  VSCODE_INPUTS,
-  vscodeEntry,
-  vscodeInstallLink,
-} from "./server-entry.ts";
+import type { HostInfo } from "./doctor/check.ts";
+import { EXAMPLE_KEY, EXAMPLE_URL, type Launch, SERVER } from "./server-entry.ts";
 
-/** Some clients end a call after 60 s, and waitSeconds may take 50 of them. */
+/** Some clients end a call after 60 s. */
 const CALL_SECONDS = 120;
+/** Codex waits for a call as long as it is told to. get_video_status takes up to 240 s. */
+const CODEX_CALL_SECONDS = 300;
 /** Some clients give npx 10 s, in which it may have to download the package. */
 const START_SECONDS = 60;
 /** Clients that start servers with a minimal environment don't pass these on. */
 const NETWORK_VARIABLES = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS"];
 
+/** What is written into a client's file. */
+export interface Entry extends Launch {
+  /** Absent for the sandbox. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly isInstalled: boolean;
+}
+
 export interface ClientFormat {
   /** The name of the application. */
   readonly title: string;
-  /** The file, and how to get to it. */
-  readonly where: string;
-  /** The files that doctor reads: the one that wins comes first. Each begins with a folder of `foldersOf`. */
+  /** The user's own files: the one that wins comes first. `filesOf` names the folder that each begins with. */
   readonly files: readonly string[];
+  /** Its files on Windows, if they differ. */
+  readonly windowsFiles?: readonly string[];
+  /** How to open the file in the application. */
+  readonly menu?: string;
   /** The field of the file that holds the entries. Default: mcpServers. */
   readonly root?: string;
   /** The field of an entry that holds the variables. Default: env. */
   readonly envField?: "environment" | "envs";
   /** The language of the file, unless it is JSON. */
   readonly language?: "toml" | "yaml";
-  /** The key's value in the printed entry; absent if the entry has none. */
+  /** The key's value in the entry. Absent if the entry has none. */
   readonly key?: string;
-  /** The place from which the client takes the key. Default: the shell, unless the entry holds the key. */
+  /** Where the client takes the key from. Default: what `key` says. */
   readonly keySource?: string;
-  /** What the client replaces by a variable: the first group is its name, the second its default. */
-  readonly placeholder?: RegExp;
-  /** The fields of the printed entry after program, arguments and variables. */
+  /** The fields of an entry after program, arguments and variables. */
   readonly fields?: object;
-  /** What the printed file holds, if it is more than an entry with these fields. */
+  /** What the file holds, if it is more than an entry with these fields. */
   readonly document?: (entry: Entry) => object;
-  /** A link that adds the server, started by npx. */
-  readonly link?: (entry: Entry) => string;
-  /** What to know about an entry that npx starts. */
-  readonly npxHint?: string;
-  /** What to know unless the sandbox is used. */
-  readonly hint?: string;
-  /** Whether the client may keep values in a place of its own, which doctor does not read. */
-  readonly hasSecrets?: true;
+  /** The client's own command that adds the entry. */
+  readonly addCommand?: (entry: Entry) => readonly (string | object)[];
+  /** What else to know. */
+  readonly note?: string;
   /**
    * Whether it is an application without projects: it starts servers in no project's folder, and, started from
-   * the desktop, looks for programs elsewhere than this terminal.
+   * the desktop, looks for programs elsewhere than a terminal.
    */
   readonly isDesktopApp?: true;
   /** Whether it starts a server in the folder that the entry's cwd names. Claude Code does not. */
@@ -63,154 +60,135 @@ export interface ClientFormat {
   readonly inherits?: true;
 }
 
-export interface Entry extends LaunchOptions, Launch {
-  readonly baseUrl: string;
-  /** Absent for the sandbox. */
-  readonly env?: Readonly<Record<string, string>>;
-}
-
-// Without $ in the default, so that a text full of beginnings is searched in linear time.
-const DOLLAR_BRACES = /\$\{(\w+)(?::-([^$}]*))?\}/;
-const DOLLAR = /\$\{?([A-Za-z_]\w*)(?::-([^$}]*))?\}?/;
-const ENV_BRACES = /\$\{env:(\w+)\}/;
-const FROM_SHELL =
-  "The key is taken from the variable FACELESS_API_KEY of the shell that the client starts from.";
-
-const DECLINES =
-  "Where no user watches, it declines every question, so that publish_video posts nothing unless FACELESS_CONFIRM_PUBLISH is off.";
+const fromShell = (title: string, otherwise: string) =>
+  `${title} takes the key from the variable FACELESS_API_KEY of the shell that it starts from. Started from a dock, a menu or another application, it finds none: then ${otherwise}.`;
 const NEEDS_NETWORK_VARIABLES = `Behind a proxy or with a company's own certificates, add ${NETWORK_VARIABLES.join(", ")} to env: this client does not pass them on.`;
 
 export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
   "claude-desktop": {
     title: "Claude Desktop",
-    where:
-      "claude_desktop_config.json (Settings, Developer, Edit Config): ~/Library/Application Support/Claude/ on macOS, %APPDATA%\\Claude\\ on Windows. Then quit Claude Desktop entirely and start it again.",
     files: ["$settings/Claude/claude_desktop_config.json"],
+    // The first is the one of the installer from claude.ai, whatever the menu opens.
+    windowsFiles: [
+      "$local/Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude/claude_desktop_config.json",
+      "$settings/Claude/claude_desktop_config.json",
+    ],
+    menu: "Settings, Developer, Edit Config",
     key: EXAMPLE_KEY,
-    hint: NEEDS_NETWORK_VARIABLES,
+    note: NEEDS_NETWORK_VARIABLES,
     isDesktopApp: true,
   },
   "claude-code": {
     title: "Claude Code",
-    where: "~/.claude.json for all projects, or .mcp.json in a project.",
-    files: ["./.mcp.json", "~/.claude.json"],
+    files: ["~/.claude.json"],
     key: "${FACELESS_API_KEY}",
-    placeholder: DOLLAR_BRACES,
     // Claude Code hides tools without alwaysLoad behind its search: the model has to know that they exist.
     fields: { type: "stdio", alwaysLoad: true },
+    addCommand: ({ command, args, env }) => [
+      ..."claude mcp add --scope user faceless-video".split(" "),
+      ...variables(env),
+      "--",
+      command,
+      ...args,
+    ],
     inherits: true,
   },
-  cursor: {
-    title: "Cursor",
-    where: "~/.cursor/mcp.json, or .cursor/mcp.json in a project.",
-    files: ["./.cursor/mcp.json", "~/.cursor/mcp.json"],
-    key: "${env:FACELESS_API_KEY}",
-    placeholder: ENV_BRACES,
-    link: cursorInstallLink,
-  },
+  cursor: { title: "Cursor", files: ["~/.cursor/mcp.json"], key: EXAMPLE_KEY },
   vscode: {
     title: "VS Code",
-    where:
-      '.vscode/mcp.json in a project, or the file that the command "MCP: Open User Configuration" opens.',
-    files: ["./.vscode/mcp.json", "$settings/Code/User/mcp.json"],
+    files: ["$settings/Code/User/mcp.json"],
+    menu: "the command MCP: Open User Configuration",
     root: "servers",
-    keySource: "VS Code asks for the key and keeps it.",
-    placeholder: ENV_BRACES,
+    keySource: "VS Code asks for the key when the server starts, and keeps it.",
     document: vscodeDocument,
-    link: vscodeInstallLink,
+    addCommand: (entry) => [
+      "code",
+      "--add-mcp",
+      { name: SERVER, ...vscodeServer(entry), ...(entry.env && { inputs: vscodeInputs(entry) }) },
+    ],
     obeysCwd: true,
     inherits: true,
   },
   codex: {
     title: "Codex",
-    where: "~/.codex/config.toml.",
     files: ["$codex/config.toml"],
     root: "mcp_servers",
     language: "toml",
-    keySource: FROM_SHELL,
-    document: ({ command, args, env, sandbox, installation }) => ({
+    keySource: fromShell("With this entry, Codex", "add FACELESS_API_KEY and the key to env"),
+    document: ({ command, args, env, isInstalled }) => ({
       mcp_servers: {
         [SERVER]: {
           command,
           args,
-          ...(!sandbox && { env_vars: ["FACELESS_API_KEY", ...NETWORK_VARIABLES] }),
+          ...(env && { env_vars: ["FACELESS_API_KEY", ...NETWORK_VARIABLES] }),
           // Codex gives a server 1 s before the first message, too short for npx, unless it is required.
-          ...(installation === undefined && { required: true }),
+          ...(!isInstalled && { required: true }),
           startup_timeout_sec: START_SECONDS,
-          tool_timeout_sec: 300,
+          tool_timeout_sec: CODEX_CALL_SECONDS,
           env,
         },
       },
     }),
-    npxHint:
-      "Codex then waits for this server before a session's first message, and starts no session without it. The entry of --installed needs no waiting.",
-    hint: DECLINES,
+    addCommand: ({ command, args, env }) => [
+      ..."codex mcp add faceless-video".split(" "),
+      ...variables(env && { FACELESS_API_KEY: EXAMPLE_KEY, ...env }),
+      "--",
+      command,
+      ...args,
+    ],
     obeysCwd: true,
   },
   gemini: {
     title: "Gemini CLI",
-    where: "~/.gemini/settings.json, or .gemini/settings.json in a project.",
-    files: ["./.gemini/settings.json", "~/.gemini/settings.json"],
+    files: ["~/.gemini/settings.json"],
     // Gemini CLI leaves an unset variable as it is; this server recognizes this form as a placeholder.
     key: "${FACELESS_API_KEY}",
-    placeholder: DOLLAR,
+    addCommand: ({ command, args, env }) => [
+      ..."gemini mcp add --scope user".split(" "),
+      ...variables(env),
+      SERVER,
+      command,
+      ...args,
+    ],
     obeysCwd: true,
   },
   zed: {
     title: "Zed",
-    where: 'Zed\'s settings.json (the command "zed: open settings").',
-    files: ["./.zed/settings.json", "$config/zed/settings.json"],
+    files: ["$config/zed/settings.json"],
+    windowsFiles: ["$config/Zed/settings.json"],
+    menu: "the command zed: open settings",
     root: "context_servers",
     key: EXAMPLE_KEY,
     fields: { timeout: CALL_SECONDS },
   },
   cline: {
     title: "Cline",
-    where:
-      "cline_mcp_settings.json: in the editor through MCP Servers, Configure; for the CLI in ~/.cline/data/settings/.",
     files: [
       "$settings/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
       "~/.cline/data/settings/cline_mcp_settings.json",
     ],
+    menu: "MCP Servers, Configure",
     key: EXAMPLE_KEY,
-    placeholder: ENV_BRACES,
     fields: { disabled: false, autoApprove: [], timeout: CALL_SECONDS },
-    hint: NEEDS_NETWORK_VARIABLES,
+    note: NEEDS_NETWORK_VARIABLES,
   },
   windsurf: {
     title: "Windsurf",
-    where:
-      "~/.codeium/windsurf/mcp_config.json, or in later versions ~/.config/devin/mcp_config.json (%APPDATA%\\devin\\mcp_config.json on Windows) or .devin/mcp_config.json in a project.",
-    files: [
-      "./.devin/mcp_config.json",
-      "$config/devin/mcp_config.json",
-      "~/.codeium/windsurf/mcp_config.json",
-    ],
-    key: "${env:FACELESS_API_KEY}",
-    placeholder: ENV_BRACES,
+    files: ["$config/devin/mcp_config.json", "~/.codeium/windsurf/mcp_config.json"],
+    key: EXAMPLE_KEY,
   },
   copilot: {
     title: "Copilot CLI",
-    where: "~/.copilot/mcp-config.json, or .mcp.json in a project.",
-    files: ["./.mcp.json", "./.github/mcp.json", "~/.copilot/mcp-config.json"],
+    files: ["~/.copilot/mcp-config.json"],
     key: "${FACELESS_API_KEY}",
-    placeholder: DOLLAR,
     fields: { type: "local", tools: ["*"] },
-    hint: DECLINES,
   },
   opencode: {
     title: "opencode",
-    where: "~/.config/opencode/opencode.json, or opencode.json in a project.",
-    files: [
-      "./opencode.json",
-      "./opencode.jsonc",
-      "~/.config/opencode/opencode.json",
-      "~/.config/opencode/opencode.jsonc",
-    ],
+    files: ["~/.config/opencode/opencode.json", "~/.config/opencode/opencode.jsonc"],
     root: "mcp",
     envField: "environment",
     key: "{env:FACELESS_API_KEY}",
-    placeholder: /\{env:(\w+)\}/,
     document: ({ command, args, env }) => ({
       $schema: "https://opencode.ai/config.json",
       mcp: {
@@ -227,38 +205,26 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
   },
   continue: {
     title: "Continue",
-    where:
-      ".continue/mcpServers/faceless-video.yaml in a project. In ~/.continue/config.yaml, which the CLI reads, only the list under mcpServers is needed.",
-    files: [
-      "./.continue/mcpServers/faceless-video.yaml",
-      "~/.continue/mcpServers/faceless-video.yaml",
-      "~/.continue/config.yaml",
-    ],
+    files: ["~/.continue/mcpServers/faceless-video.yaml", "~/.continue/config.yaml"],
     language: "yaml",
     key: "${{ secrets.FACELESS_API_KEY }}",
-    keySource:
-      "The key is taken from FACELESS_API_KEY in ~/.continue/.env, in .env of the project, or in the environment.",
-    placeholder: /\$\{\{\s*secrets\.(\w+)\s*\}\}/,
+    keySource: "Continue takes the key from FACELESS_API_KEY in ~/.continue/.env: write it in there.",
     document: ({ command, args, env }) => ({
       name: SERVER,
       version: "0.0.1",
       schema: "v1",
       mcpServers: [{ name: SERVER, type: "stdio", command, args, env }],
     }),
-    hasSecrets: true,
   },
   goose: {
     title: "goose",
-    where:
-      "~/.config/goose/config.yaml (%APPDATA%\\Block\\goose\\config\\config.yaml on Windows). If it has extensions already, add this one to them.",
-    // The second is its place on Windows.
-    files: ["$config/goose/config.yaml", "$config/Block/goose/config/config.yaml"],
+    files: ["$config/goose/config.yaml"],
+    windowsFiles: ["$config/Block/goose/config/config.yaml"],
     root: "extensions",
     envField: "envs",
     language: "yaml",
-    keySource:
-      "The key is taken from the variable FACELESS_API_KEY of the shell that goose starts from, or from goose's own secrets.",
-    document: ({ command, args, env, sandbox }) => ({
+    keySource: fromShell("With this entry, goose", "add FACELESS_API_KEY and the key to envs"),
+    document: ({ command, args, env }) => ({
       extensions: {
         [SERVER]: {
           enabled: true,
@@ -268,51 +234,100 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
           cmd: command,
           args,
           envs: env,
-          ...(!sandbox && { env_keys: ["FACELESS_API_KEY"] }),
+          ...(env && { env_keys: ["FACELESS_API_KEY"] }),
           timeout: CALL_SECONDS,
         },
       },
     }),
-    hasSecrets: true,
   },
   "lm-studio": {
     title: "LM Studio",
-    where: "~/.lmstudio/mcp.json (Program, Install, Edit mcp.json).",
     files: ["~/.lmstudio/mcp.json"],
+    menu: "Program, Install, Edit mcp.json",
     key: EXAMPLE_KEY,
     isDesktopApp: true,
   },
-  kiro: {
-    title: "Kiro",
-    where: "~/.kiro/settings/mcp.json, or .kiro/settings/mcp.json in a project.",
-    files: ["./.kiro/settings/mcp.json", "~/.kiro/settings/mcp.json"],
-    key: "${FACELESS_API_KEY}",
-    keySource: `${FROM_SHELL} Kiro fills in only variables that its setting "Mcp Approved Env Vars" names.`,
-    placeholder: DOLLAR_BRACES,
-  },
+  kiro: { title: "Kiro", files: ["~/.kiro/settings/mcp.json"], key: EXAMPLE_KEY },
   "visual-studio": {
     title: "Visual Studio",
-    where: "%USERPROFILE%\\.mcp.json, or .mcp.json beside the solution.",
-    files: ["./.mcp.json", "~/.mcp.json"],
+    files: ["~/.mcp.json"],
     root: "servers",
     keySource: "Visual Studio asks for the key.",
     document: vscodeDocument,
   },
 };
 
-/** The key's place, in a sentence; undefined if the printed entry holds the key. */
-export function keySourceOf({ key, keySource }: ClientFormat): string | undefined {
-  return keySource ?? (key === EXAMPLE_KEY ? undefined : FROM_SHELL);
+/** The paths of a client's files on this computer. */
+export function filesOf(
+  { files, windowsFiles = files }: ClientFormat,
+  { env, homeDir, platform }: Pick<HostInfo, "env" | "homeDir" | "platform">,
+): readonly string[] {
+  const onWindows = platform === "win32";
+  const { join } = onWindows ? win32 : posix;
+  const roaming = env["APPDATA"] ?? join(homeDir, "AppData/Roaming");
+  const config = onWindows ? roaming : (env["XDG_CONFIG_HOME"] ?? join(homeDir, ".config"));
+  const folders: Readonly<Record<string, string>> = {
+    "~": homeDir,
+    $settings: platform === "darwin" ? join(homeDir, "Library/Application Support") : config,
+    $config: platform === "darwin" ? join(homeDir, ".config") : config,
+    $local: env["LOCALAPPDATA"] ?? join(homeDir, "AppData/Local"),
+    $codex: env["CODEX_HOME"] ?? join(homeDir, ".codex"),
+  };
+  return (onWindows ? windowsFiles : files).map((file) => {
+    const [folder = "", ...path] = file.split("/");
+    return join(folders[folder] ?? folder, ...path);
+  });
 }
 
+/** The content of a client's file that has nothing but this entry. */
 export function documentOf({ root = "mcpServers", fields, document }: ClientFormat, entry: Entry): object {
   const { command, args, env } = entry;
   return document?.(entry) ?? { [root]: { [SERVER]: { command, args, env, ...fields } } };
 }
 
-/** VS Code asks for the URL too if it is not known. */
-function vscodeDocument({ baseUrl, ...entry }: Entry): object {
-  const url = baseUrl === EXAMPLE_URL ? undefined : baseUrl;
-  const inputs = VSCODE_INPUTS.filter(({ password }) => password || url === undefined);
-  return { ...(!entry.sandbox && { inputs }), servers: { [SERVER]: vscodeEntry(entry, url) } };
+/** Where the key comes from, in sentences; undefined if the user writes it into the entry. */
+export function keySourceOf({ title, key, keySource }: ClientFormat): string | undefined {
+  if (keySource !== undefined || key === EXAMPLE_KEY) return keySource;
+  return fromShell(title, `write the key itself in place of ${key}`);
+}
+
+/** What VS Code and Visual Studio ask the user for once. Visual Studio allows no hyphen in an id. */
+export const VSCODE_INPUTS = [
+  {
+    type: "promptString",
+    id: "faceless_key",
+    description: "Faceless Video API key, begins with fl_",
+    password: true,
+  },
+  {
+    type: "promptString",
+    id: "faceless_url",
+    description: "Faceless Video service address, begins with https://",
+    password: false,
+  },
+] as const;
+
+function vscodeDocument(entry: Entry): object {
+  return {
+    ...(entry.env && { inputs: vscodeInputs(entry) }),
+    servers: { [SERVER]: vscodeServer(entry) },
+  };
+}
+
+/** They ask for the address too if it is not known. */
+function vscodeInputs({ env }: Entry) {
+  return VSCODE_INPUTS.filter(({ password }) => password || env?.["FACELESS_BASE_URL"] === EXAMPLE_URL);
+}
+
+function vscodeServer({ command, args, env }: Entry): object {
+  const url = env?.["FACELESS_BASE_URL"];
+  const asked = {
+    FACELESS_API_KEY: "${input:faceless_key}",
+    FACELESS_BASE_URL: url === EXAMPLE_URL ? "${input:faceless_url}" : url,
+  };
+  return { type: "stdio", command, args, ...(env && { env: asked }) };
+}
+
+function variables(env: Entry["env"] = {}): readonly string[] {
+  return Object.entries(env).map(([name, value]) => `--env=${name}=${value}`);
 }

@@ -1,34 +1,40 @@
 // Checks whether a video could be made with the settings of this terminal or of a client's entry, and says
 // how to fix what is wrong. Spends nothing and leaves nothing behind.
 
+import { isAbsolute } from "node:path";
 import type { Clock } from "../clock.ts";
 import type { ClientName } from "../command-line.ts";
-import { type Config, NO_FLAGS, readConfig, type ServiceConfig } from "../config.ts";
-import type { ClientEntry, ClientStart } from "./doctor/client-entry.ts";
+import { type Environment, type Flags, NO_FLAGS, readConfig } from "../config.ts";
+import { quote } from "../text.ts";
+import { VERSION } from "../version.ts";
+import { FORMATS } from "./client-formats.ts";
 import {
   type Check,
   cleanCheck,
+  fail,
   formatReport,
   type HostInfo,
   pass,
   READ_ONLY,
   redactReport,
   skip,
+  warn,
 } from "./doctor/check.ts";
-import { checkConfig, readTarget } from "./doctor/environment.ts";
+import { type ClientEntry, findInPath, isPlaceholder, readClientEntry } from "./doctor/client-entry.ts";
+import { checkConfig, readTarget, settingsOf } from "./doctor/environment.ts";
 import { checkJournal, checkSavedVideos } from "./doctor/folders.ts";
-import { addressOf, checkService } from "./doctor/service.ts";
-import { cleanServiceText, stripUnsafeCharacters } from "../text.ts";
+import { checkService } from "./doctor/service.ts";
+import { startEntry } from "./doctor/start-entry.ts";
+import { ownCommand } from "./server-entry.ts";
 
 export interface DoctorOptions extends HostInfo {
   /** The client whose entry is checked; absent for this terminal's settings. */
   readonly client?: ClientName | undefined;
   readonly nodeVersion: string;
+  /** The file that runs this. */
+  readonly file: string;
+  readonly isOnNpm: boolean;
   readonly json: boolean;
-  /** Whether to use what an entry of the working folder names without asking. */
-  readonly trustProject: boolean;
-  /** Asks the user. Absent where nobody can answer. */
-  readonly confirm?: ((question: string) => Promise<boolean>) | undefined;
   readonly isTerminal: boolean;
   /** Gets whole lines, without their line break. */
   readonly print: (line: string) => void;
@@ -38,87 +44,145 @@ export interface DoctorOptions extends HostInfo {
 /** Every report has these checks, or says that they were skipped. */
 const CHECK_NAMES = ["Node.js", "settings", "service", "key", "requests", "platforms", "journal"];
 const SANDBOX_CHECK_NAMES = ["Node.js", "settings", "journal"];
+/** npx may have to download the package. */
+const START_MS = 30_000;
+/** What clients pass on in any case. */
+const PASSED_ON =
+  /^(?:HOME|LOGNAME|PATH|SHELL|TERM|USER|APPDATA|COMSPEC|HOMEDRIVE|HOMEPATH|LOCALAPPDATA|PATHEXT|PROGRAM\w*|SYSTEM\w*|TEMP|TMP|USERNAME|USERPROFILE|WINDIR)$/i;
 
 /** Prints the report. Returns the exit code: 1 if no video could be made. */
 export async function runDoctor(options: DoctorOptions): Promise<number> {
   const { client, env, nodeVersion, json, isTerminal, print } = options;
   // The timers of requests don't keep the process alive by themselves.
   const keepAlive = setInterval(() => {}, 1_000);
-  const { start, ...entry } = await readEntry(options);
-  const config = start && readConfig(start.env, start.flags, options.homeDir);
-  const ofStart = start && config ? await checkStart(start, config, options) : [];
-  const checks = [pass("Node.js", nodeVersion), ...entry.checks, ...ofStart].map(cleanCheck);
+  const { checks, settings } = client === undefined ? ofTerminal(options) : await ofEntry(client, options);
+  const ofSettings = settings && (await checkSettings(settings, options));
   clearInterval(keepAlive);
-  const names = new Set(checks.map(({ name }) => (name.startsWith("FACELESS_") ? "settings" : name)));
-  const ok = checks.every(({ status }) => status !== "fail" && status !== "skip");
-  const expected = config?.sandbox === true ? SANDBOX_CHECK_NAMES : CHECK_NAMES;
-  const report = { ok, checks, skipped: expected.filter((name) => !names.has(name)) };
+  const all = [pass("Node.js", nodeVersion), ...checks, ...(ofSettings?.checks ?? [])].map(cleanCheck);
+  const names = new Set(all.map(({ name }) => (name.startsWith("FACELESS_") ? "settings" : name)));
+  const ok = all.every(({ status }) => status !== "fail");
+  const expected = ofSettings?.sandbox === true ? SANDBOX_CHECK_NAMES : CHECK_NAMES;
+  const report = { ok, checks: all, skipped: expected.filter((name) => !names.has(name)) };
   const colours = isTerminal && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
-  const text = json ? JSON.stringify(report, undefined, 2) : formatReport(report, client, colours);
-  print(redactReport(text, [env, start?.env ?? {}]));
+  const text = json
+    ? JSON.stringify(report, undefined, 2)
+    : formatReport(report, client && FORMATS[client].title, colours);
+  print(redactReport(text, [env, settings?.env ?? {}]));
   return ok ? 0 : 1;
 }
 
-async function readEntry(options: DoctorOptions): Promise<ClientEntry> {
-  if (options.client === undefined)
-    return { checks: [], start: { flags: NO_FLAGS, env: options.env, hidden: [] } };
-  const { readClientEntry } = await import("./doctor/client-entry.ts");
-  return readClientEntry(options.client, options);
+/** The settings to check, and the variables whose values doctor doesn't know. */
+interface Settings {
+  readonly env: Environment;
+  readonly flags: Flags;
+  readonly hidden: readonly string[];
 }
 
+interface Found {
+  readonly checks: readonly Check[];
+  /** Absent if there is no entry. */
+  readonly settings?: Settings;
+}
+
+function ofTerminal({ env }: DoctorOptions): Found {
+  return { checks: [], settings: { env, flags: NO_FLAGS, hidden: [] } };
+}
+
+async function ofEntry(client: ClientName, options: DoctorOptions): Promise<Found> {
+  const { file, isOnNpm, env: terminal } = options;
+  const { inherits } = FORMATS[client];
+  const print = ownCommand(`config ${client}`, file, isOnNpm);
+  const { checks, entry } = await readClientEntry(client, options, print);
+  if (entry === undefined) return { checks };
+  const { words, hidden } = entry;
+  const isHidden = ([name]: readonly [string, unknown]) => hidden.includes(name);
+  const env = { ...(inherits === true && settingsOf(terminal)), ...entry.env };
+  const sandbox = words.includes("--sandbox=auto")
+    ? "auto"
+    : words.some((word) => /^--sandbox(?:=true)?$/.test(word));
+  return {
+    checks: [...checks, ...(await checkStart(client, entry, print, options))],
+    settings: {
+      env: Object.fromEntries(Object.entries(env).filter((variable) => !isHidden(variable))),
+      flags: { ...NO_FLAGS, sandbox },
+      hidden,
+    },
+  };
+}
+
+/** Whether the entry starts this server. */
 async function checkStart(
-  start: ClientStart,
-  config: Config,
-  options: DoctorOptions,
+  client: ClientName,
+  { words, cwd = "", env }: ClientEntry,
+  print: string,
+  { env: terminal, homeDir, platform, clock }: DoctorOptions,
 ): Promise<readonly Check[]> {
-  const { env, hidden } = start;
-  const target = config.sandbox ? undefined : readTarget(env, options.homeDir);
-  const settings = [
-    ...checkConfig(env, config, { isEntry: options.client !== undefined, hidden }),
-    ...(config.readOnly ? [pass(READ_ONLY, "no video can be made or posted")] : []),
-  ];
-  const doubt =
-    config.sandbox && config.saveDir === undefined
-      ? []
-      : await askAboutProject(start, target, config, options);
-  if (doubt.length > 0) return [...settings, ...doubt];
+  const { title, inherits, isDesktopApp } = FORMATS[client];
+  const name = "start";
+  const replace = `Run ${quote(print)}, and replace the entry with what it prints`;
+  if (words.some(isPlaceholder))
+    return [
+      skip(
+        name,
+        `the entry has placeholders that only ${title} fills in`,
+        `Look in ${title} whether the server runs`,
+      ),
+    ];
+  const passedOn = Object.entries(terminal).filter(
+    ([variable]) => inherits === true || PASSED_ON.test(variable),
+  );
+  const startedMs = clock.monotonicMs();
+  const started = await startEntry(words, {
+    cwd: isAbsolute(cwd) ? cwd : homeDir,
+    // npm tries for more than a minute before it says that it can't reach its registry.
+    env: { ...Object.fromEntries(passedOn), HOME: homeDir, npm_config_fetch_retries: "0", ...env },
+    limitMs: START_MS,
+  });
+  const seconds = ((clock.monotonicMs() - startedMs) / 1_000).toFixed(1);
+  if ("problem" in started) return [fail(name, started.problem, replace)];
+  const { version, tools, strayLine, endsByItself } = started;
+  if (started.name !== "faceless-video-mcp")
+    return [fail(name, `the program that answers is ${quote(started.name)}`, replace)];
+  const path =
+    isDesktopApp === true && platform !== "win32" ? findInPath(words[0] ?? "", terminal) : undefined;
   return [
-    ...settings,
+    pass(name, `version ${version}, ${tools.length} tools, in ${seconds} s`),
+    ...(isOlder(version, VERSION)
+      ? [warn(name, `it is version ${version}, and this is version ${VERSION}`, replace)]
+      : []),
+    ...(strayLine === undefined
+      ? []
+      : [
+          warn(
+            name,
+            `it prints ${quote(strayLine, 100)} to stdout, which some clients take for a broken server`,
+            replace,
+          ),
+        ]),
+    ...(endsByItself
+      ? []
+      : [warn(name, "it went on running when its input had ended, and was ended", replace)]),
+    ...(path?.startsWith(homeDir) === true
+      ? [warn(name, `this terminal has ${words[0]} in ${path}, where ${title} may not look`, replace)]
+      : []),
+    ...(tools.includes("generate_video") ? [] : [pass(READ_ONLY, "no video can be made or posted")]),
+  ];
+}
+
+/** Compares versions of three numbers. */
+function isOlder(version: string, than: string): boolean {
+  return version.localeCompare(than, "en", { numeric: true }) < 0;
+}
+
+async function checkSettings({ env, flags, hidden }: Settings, options: DoctorOptions) {
+  const config = readConfig(env, flags, options.homeDir);
+  const { sandbox } = config;
+  const target = sandbox ? undefined : readTarget(env, options.homeDir);
+  const checks = [
+    ...checkConfig(env, config, { isEntry: options.client !== undefined, hidden }),
     ...(await checkService(target, options.clock)),
     await checkJournal(config, options),
     ...(await checkSavedVideos(config)),
   ];
-}
-
-/** Nothing if what the entry names may be used: a cloned project may name an address that collects keys. */
-async function askAboutProject(
-  { projectFile, env }: ClientStart,
-  target: ServiceConfig | undefined,
-  { journalUrl }: Config,
-  { env: terminal, trustProject, json, confirm }: DoctorOptions,
-): Promise<readonly Check[]> {
-  if (projectFile === undefined || trustProject) return [];
-  const address = target === undefined ? "the service" : describeTarget(target);
-  const database =
-    journalUrl === undefined
-      ? ""
-      : `, and for the journal a database at ${cleanServiceText(journalUrl.host, 300)}`;
-  const question = `This project's ${projectFile} names ${address}${database}. Is this your service, to which your key may be sent?`;
-  const canAsk = target !== undefined && !json && confirm !== undefined;
-  if (canAsk && (await confirm(redactReport(stripUnsafeCharacters(question), [terminal, env])))) return [];
-  return [
-    skip(
-      "project",
-      `${projectFile} may have come with a cloned project, so nothing was sent to ${address}, and no folder was opened`,
-      "If this is your own service's address, run doctor again with --trust-project",
-    ),
-  ];
-}
-
-function describeTarget({ baseUrl, proxies }: ServiceConfig): string {
-  const proxy = (baseUrl.protocol === "https:" ? proxies.https : undefined) ?? proxies.http;
-  const clean = (text: string) => cleanServiceText(text, 300);
-  if (proxy === undefined) return clean(addressOf(baseUrl));
-  const except = proxies.none === undefined ? "" : ` (except for ${clean(proxies.none)})`;
-  return `${clean(addressOf(baseUrl))} through the proxy ${clean(new URL(proxy).host)}${except}`;
+  return { checks, sandbox };
 }

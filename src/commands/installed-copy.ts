@@ -57,11 +57,6 @@ export function copyFolder(homeDir: string): string {
   return join(defaultStateDir(homeDir), "app");
 }
 
-/** The version that app/bin.cjs starts; undefined if it can't be read. */
-export async function copiedVersion(app: string): Promise<string | undefined> {
-  return /^(.+)-\w+$/.exec((await loadedFolder(app)) ?? "")?.[1];
-}
-
 function findObstacle(app: string, { files, uid }: CopyOptions): string | undefined {
   if (!existsSync(join(files, "cli.cjs"))) return "this server isn't built. Run npm run build first";
   if (uid === undefined) return undefined;
@@ -113,7 +108,11 @@ async function removeOld(app: string, nowMs: number): Promise<void> {
   const names = (await readdir(app)).filter((name) => name !== current && name !== LOADER);
   await Promise.all(
     names.map(async (name) => {
-      const { mtimeMs } = await lstat(join(app, name));
+      // Another process may have renamed its loader meanwhile.
+      const mtimeMs = await lstat(join(app, name)).then(
+        (stats) => stats.mtimeMs,
+        () => nowMs,
+      );
       if (nowMs - mtimeMs > KEEP_REPLACED_MS) await rm(join(app, name), { recursive: true, force: true });
     }),
   );

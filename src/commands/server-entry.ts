@@ -1,4 +1,4 @@
-// What an entry of this server, or a link that adds one, consists of. Pure.
+// How an entry starts this server, so that no project can put another program in its place. Pure.
 
 import { VERSION } from "../version.ts";
 
@@ -14,12 +14,11 @@ export interface Launch {
   readonly args: readonly string[];
 }
 
-/** How an entry starts this server. */
 export interface LaunchOptions {
   /** Starts npx through cmd.exe instead of sh. */
   readonly windows: boolean;
   readonly sandbox: boolean;
-  /** Starts the copy that `--installed` keeps, instead of npx. */
+  /** The installed copy, which is started instead of npx. */
   readonly installation?: Launch | undefined;
 }
 
@@ -46,58 +45,21 @@ export function launch({ windows, sandbox, installation }: LaunchOptions): Launc
   return sandbox ? { ...start, args: [...start.args, "--sandbox"] } : start;
 }
 
-/** The program and arguments that an entry starts npx with, if it does so outside of projects. */
-export function npxOutsideProjects(words: readonly string[]): readonly string[] | undefined {
+/** Whether an entry starts npx as above. */
+export function isOutsideProjects(words: readonly string[]): boolean {
   const starts = Object.values(OUTSIDE_PROJECTS).map(({ command, args }) => [command, ...args]);
-  const start = starts.find((start) => start.every((word, index) => word === words[index]));
-  return start && ["npx", ...words.slice(start.length)];
+  return starts.some((start) => start.every((word, index) => word === words[index]));
 }
 
-/** What VS Code and Visual Studio ask the user for once. Visual Studio allows no hyphen in an id. */
-export const VSCODE_INPUTS = [
-  {
-    type: "promptString",
-    id: "faceless_key",
-    description: "Faceless Video API key, begins with fl_",
-    password: true,
-  },
-  {
-    type: "promptString",
-    id: "faceless_url",
-    description: "Faceless Video service address, such as https://videos.example.com",
-    password: false,
-  },
-] as const;
-
-type ServerStart = Launch & Pick<LaunchOptions, "sandbox"> & { readonly cwd?: string };
-
-/** VS Code asks for the URL too if none is given. */
-export function vscodeEntry(
-  { command, args, cwd, sandbox }: ServerStart,
-  baseUrl = "${input:faceless_url}",
-): object {
-  const env = { FACELESS_API_KEY: "${input:faceless_key}", FACELESS_BASE_URL: baseUrl };
-  return { type: "stdio", command, args, ...(cwd !== undefined && { cwd }), ...(!sandbox && { env }) };
+/** A command of this program that can be pasted anywhere. Until the first release there is nothing for npx. */
+export function ownCommand(words: string, file: string, isOnNpm: boolean): string {
+  return isOnNpm ? `cd ~ && npx -y faceless-video-mcp ${words}` : `node ${quoteWord(file)} ${words}`;
 }
 
-/**
- * Adds this server to Cursor with one click, through a web page that redirects to cursor://, because GitHub
- * removes such links from a README. Holds no key: Cursor takes it from the environment.
- */
-export function cursorInstallLink({ command, args, sandbox }: ServerStart): string {
-  const env = {
-    FACELESS_API_KEY: "${env:FACELESS_API_KEY}",
-    FACELESS_BASE_URL: "${env:FACELESS_BASE_URL}",
-  };
-  const entry = { command, args, ...(!sandbox && { env }) };
-  const config = Buffer.from(JSON.stringify(entry)).toString("base64");
-  return `https://cursor.com/en/install-mcp?name=${SERVER}&config=${encodeURIComponent(config)}`;
-}
-
-/** Adds this server to VS Code, which asks for the key. */
-export function vscodeInstallLink(start: ServerStart): string {
-  const config = encodeURIComponent(JSON.stringify(vscodeEntry(start)));
-  const inputs = encodeURIComponent(JSON.stringify(VSCODE_INPUTS));
-  const link = `https://insiders.vscode.dev/redirect/mcp/install?name=${SERVER}&config=${config}`;
-  return start.sandbox ? link : `${link}&inputs=${inputs}`;
+/** A word as a POSIX shell and PowerShell take it. */
+export function quoteWord(word: string, windows = false): string {
+  if (/^[\w@%+=:,./\\-]+$/.test(word) && (windows || !word.includes("\\"))) return word;
+  // PowerShell loses plain quotation marks on the way to a program.
+  if (windows) return `'${word.replaceAll("'", "''").replaceAll('"', '\\"')}'`;
+  return `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { expect, onTestFinished, test } from "vitest";
-import { LOADERS } from "../commands/client-loaders.ts";
+import { LOADERS } from "../fixtures/client-loaders.ts";
 import { createCertificate } from "../faults/certificate.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
@@ -21,7 +21,7 @@ test("doctor accepts the entry that config prints, which starts a server", async
   const inHome = { cwd: home, env: { HOME: home, FACELESS_BASE_URL: service.url, FACELESS_API_KEY: CANARY } };
   const printed = await run(SERVER_NODE, [BUILT_FILE, "config", "cursor", "--installed"], inHome);
   await mkdir(join(home, ".cursor"));
-  await writeFile(join(home, ".cursor/mcp.json"), printed.stdout);
+  await writeFile(join(home, ".cursor/mcp.json"), printed.stdout.replace("fl_example", CANARY));
 
   const checked = await run(SERVER_NODE, [BUILT_FILE, "doctor", "--client", "cursor"], inHome);
   const { command, args } = LOADERS.cursor(printed.stdout);
@@ -40,7 +40,9 @@ test("doctor accepts the entry that config prints, which starts a server", async
     codes: [0, 0],
     stderr: "",
   });
-  expect(printed.stderr).toMatch(/^This goes into /);
+  expect(printed.stderr).toMatch(
+    /^1\. Put this into ~\/\.cursor\/mcp\.json, with your key in place of fl_example\./,
+  );
   expect(checked.stdout).toMatch(/^A video can be made\.\n/);
   expect(tracesOf(CANARY, JSON.stringify([printed, checked]))).toEqual([]);
   expect((await client.listTools()).tools).toHaveLength(TOOLS.length);

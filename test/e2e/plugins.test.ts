@@ -48,7 +48,7 @@ const read = (name: string) => readFileSync(`docs/plugin/${name}`, "utf8");
 test.each(FILES)("the plugin of %s starts the sandbox until a value is set", async (client, file) => {
   const server = serversSchema.parse(JSON.parse(read(file)).mcpServers)[PLUGIN_SERVER] ?? {};
   const { env = {} } = server;
-  const printed = documentOf(FORMATS[client], { ...OPTIONS, ...launch(OPTIONS), env, baseUrl: "" });
+  const printed = documentOf(FORMATS[client], { ...launch(OPTIONS), env, isInstalled: false });
   const [servers] = Object.values(printed);
   const expected = serversSchema.parse(servers)[SERVER];
   // Codex passes the address on from the shell too.

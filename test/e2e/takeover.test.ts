@@ -4,7 +4,8 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { LOADERS } from "../commands/client-loaders.ts";
+import { launch } from "../../src/commands/server-entry.ts";
+import { LOADERS } from "../fixtures/client-loaders.ts";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
 import { ATTACKS, HostileProjects, type Start } from "../fixtures/hostile-projects.ts";
 import { run } from "../fixtures/run.ts";
@@ -16,22 +17,25 @@ afterAll(() => projects.close());
 
 const startIn = (home: string, start: Start) => projects.start(start, Object.keys(ATTACKS), { home });
 
-test.each<[string, readonly string[]]>([
-  ["npx", []],
-  ["--installed", ["--installed"]],
-])("a project can't take over the entry that config prints for %s", async (_, options) => {
+test.each([
+  ["npx", async () => launch({ windows: false, sandbox: false })],
+  [
+    "the installed copy",
+    async (home: string) => {
+      const words = [BUILT_FILE, "config", "cursor", "--installed"];
+      return LOADERS.cursor((await run(SERVER_NODE, words, { env: { HOME: home } })).stdout);
+    },
+  ],
+] as const)("a project can't take over the entry that config prints for %s", async (_, entry) => {
   const home = await projects.home();
-  const printed = await run(SERVER_NODE, [BUILT_FILE, "config", "cursor", ...options], {
-    env: { HOME: home },
-  });
 
-  expect(await startIn(home, LOADERS.cursor(printed.stdout))).toEqual({
+  expect(await startIn(home, await entry(home))).toEqual({
     isTakenOver: false,
     version: manifest.version,
   });
 });
 
-test("a project can't take over what the plugin for Claude Code starts", async () => {
+test("a project can't take over what the plugins for Claude Code and Cursor start", async () => {
   const start = { command: fileURLToPath(new URL("docs/plugin/start-server", `file://${root}`)), args: [] };
 
   expect(await startIn(await projects.home(), start)).toEqual({

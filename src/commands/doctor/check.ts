@@ -1,10 +1,8 @@
 // The result of one of doctor's checks, the computer that they look at, and how they are shown. Pure.
 
-import type { ClientName } from "../../command-line.ts";
 import type { Environment } from "../../config.ts";
 import { createRedact } from "../../redact.ts";
 import { cleanServiceText, stripUnsafeCharacters } from "../../text.ts";
-import { FORMATS } from "../client-formats.ts";
 
 export interface Check {
   readonly name: string;
@@ -62,10 +60,10 @@ export interface Report {
   readonly skipped: readonly string[];
 }
 
-/** Formats the report on the entry of `client`, or on this terminal: first what to fix, then what is fine. */
+/** Formats the report on the entry of the application `title`, or on this terminal: first what to fix, then what is fine. */
 export function formatReport(
   { ok, checks, skipped }: Report,
-  client: ClientName | undefined,
+  title: string | undefined,
   colours: boolean,
 ): string {
   const width = Math.max(...checks.map(({ name }) => name.length));
@@ -79,19 +77,19 @@ export function formatReport(
     checks.filter((check) => check.status === status).map(line),
   );
   return [
-    headline({ ok, checks, skipped }, client),
+    headline({ ok, checks, skipped }, title),
     "",
     ...lines,
     ...(skipped.length > 0 ? ["", `Not checked: ${skipped.join(", ")}.`] : []),
   ].join("\n");
 }
 
-function headline({ ok, checks, skipped }: Report, client: ClientName | undefined): string {
+function headline({ ok, checks, skipped }: Report, title: string | undefined): string {
   const isCertain = !skipped.includes("key") && checks.every(({ name }) => name !== READ_ONLY);
-  if (ok) return isCertain ? "A video can be made." : "Nothing was found that stops this server.";
-  if (checks.every(({ status }) => status !== "fail"))
-    return "Nothing was found that stops this server, but this was not checked:";
-  const restart = client === undefined ? "" : ` and restart ${FORMATS[client].title}`;
+  const isChecked = checks.every(({ status }) => status !== "skip");
+  if (ok && isCertain && isChecked) return "A video can be made.";
+  if (ok) return `Nothing was found that stops this server${isChecked ? "." : ", but this was not checked:"}`;
+  const restart = title === undefined ? "" : ` and restart ${title}`;
   return `Before a video can be made, fix this${restart}:`;
 }
 

@@ -1,94 +1,147 @@
-// Reads this server's entry from a client's own file, and says what is wrong with it. Shows no value.
+// Finds this server's entry in the user's own files of a client, and says what is wrong with how it is written.
+// Reads no project's file: it may have come with a clone. Shows no value.
 
-import { constants } from "node:fs";
-import { open, realpath } from "node:fs/promises";
-import { isAbsolute, join, win32 } from "node:path";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { delimiter, isAbsolute, join, win32 } from "node:path";
 import { load as parseYaml } from "js-yaml";
 import { parse as parseToml } from "smol-toml";
+import * as z from "zod";
 import type { ClientName } from "../../command-line.ts";
-import type { Environment, Flags } from "../../config.ts";
+import type { Environment } from "../../config.ts";
 import { errnoOf } from "../../errors.ts";
-import { FORMATS } from "../client-formats.ts";
-import { SERVER } from "../server-entry.ts";
-import { quoteName } from "../../text.ts";
-import { type Check, fail, type HostInfo, pass } from "./check.ts";
-import { type Entry, entrySchema, fillIn, isSetting, settingsOf } from "./entry-variables.ts";
-import { checkProgram, printEntry, readFlags } from "./program.ts";
+import { quote } from "../../text.ts";
+import { type ClientFormat, filesOf, FORMATS } from "../client-formats.ts";
+import { isOutsideProjects, SERVER } from "../server-entry.ts";
+import { type Check, fail, type HostInfo, pass, skip, warn } from "./check.ts";
 
-/** How the client starts the server, as far as it can. */
-export interface ClientStart {
-  readonly flags: Flags;
-  readonly env: Environment;
-  /** Variables whose values doctor does not know. */
-  readonly hidden: readonly string[];
-  /** The file of the working folder that it was read from. A cloned project may have brought it. */
-  readonly projectFile?: string | undefined;
-}
-
+/** What the entry starts. */
 export interface ClientEntry {
-  /** About the entry itself. */
-  readonly checks: readonly Check[];
-  /** Absent if the server would not start. */
-  readonly start?: ClientStart;
+  /** The program and its arguments. */
+  readonly words: readonly string[];
+  /** The folder in which the client starts it, if the entry names one. */
+  readonly cwd?: string | undefined;
+  /** The variables whose values are written into the entry. */
+  readonly env: Readonly<Record<string, string>>;
+  /** This server's variables whose values only the client knows. */
+  readonly hidden: readonly string[];
 }
 
 const NAME = "entry";
-/** Larger than any project's file needs to be. */
-const MAX_PROJECT_FILE_BYTES = 1_000_000;
-/** The user's own may hold a history of years. */
-const MAX_FILE_BYTES = 100_000_000;
+const KEY = "FACELESS_API_KEY";
+/** ${NAME}, ${env:NAME}, ${{ secrets.NAME }}, {env:NAME}, $NAME and %NAME%, which clients fill in. */
+export function isPlaceholder(text: string): boolean {
+  return /\$\{|\{env:|^\$[A-Za-z_]|%[A-Z_]+%/.test(text);
+}
 
-export async function readClientEntry(client: ClientName, host: HostInfo): Promise<ClientEntry> {
-  const { title, files, root = "mcpServers" } = FORMATS[client];
-  const places = pathsOf(files, host);
-  const printAgain = `${printEntry(client)}, and put what it prints into the file that it names`;
+const wordSchema = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+const variablesSchema = z.record(z.string(), wordSchema).default({});
+const entrySchema = z.looseObject({
+  command: z.union([z.string(), z.array(z.string())]).optional(),
+  cmd: z.string().optional(),
+  args: z.array(wordSchema).default([]),
+  env: variablesSchema,
+  environment: variablesSchema,
+  envs: variablesSchema,
+  /** A file with further variables, which doctor does not read. */
+  envFile: z.string().optional(),
+  /** Names of variables that the client takes from its shell or its secrets. */
+  env_vars: z.array(z.unknown()).default([]),
+  env_keys: z.array(z.unknown()).default([]),
+  cwd: z.string().optional(),
+  enabled: z.boolean().default(true),
+  disabled: z.boolean().default(false),
+});
+
+/** `print`: the command that prints the entry. The entry is absent if none can be started. */
+export async function readClientEntry(
+  client: ClientName,
+  host: HostInfo,
+  print: string,
+): Promise<{ readonly checks: readonly Check[]; readonly entry?: ClientEntry }> {
+  const format = FORMATS[client];
+  const { title, envField = "env" } = format;
+  const files = filesOf(format, host);
   const failed = (detail: string, fix: string) => ({ checks: [fail(NAME, detail, fix)] });
-  for (const [index, file] of places.entries()) {
-    const maxBytes = files[index]?.startsWith("./") === true ? MAX_PROJECT_FILE_BYTES : MAX_FILE_BYTES;
+  const replace = `Run ${quote(print)}, and replace the entry with what it prints`;
+  for (const file of files) {
     let found: unknown;
     try {
       // eslint-disable-next-line no-await-in-loop -- the first file with an entry wins
-      const text = await readText(file, maxBytes);
-      if (text === undefined) continue;
-      found = findEntry(parseFile(file, text), root, host);
-    } catch {
-      const repair = `Repair ${file}: a comma, quote or bracket is missing or extra, it is not in UTF-8, it is larger than ${maxBytes / 1_000_000} MB, or you may not read it`;
-      return failed("this file can't be read", repair);
+      found = findEntry(parseFile(file, await readFile(file, "utf8")), format, host);
+    } catch (error) {
+      if (["ENOENT", "ENOTDIR"].includes(errnoOf(error) ?? "")) continue;
+      const repair = `Repair ${file}: a comma, quote or bracket is missing or extra, it is not in UTF-8, or you may not read it`;
+      return failed(`${title}'s file can't be read`, repair);
     }
     if (found === undefined) continue;
-    const entry = entrySchema.safeParse(found);
-    if (!entry.success) return failed(`${file} has an entry that ${title} can't use`, printAgain);
-    // eslint-disable-next-line no-await-in-loop -- it is the last one
-    return checkEntry(client, file, entry.data, host);
+    const parsed = entrySchema.safeParse(found);
+    const words = parsed.success
+      ? [parsed.data.command ?? parsed.data.cmd ?? [], parsed.data.args].flat()
+      : [];
+    if (!parsed.success || words.length === 0)
+      return failed(`the entry in ${file} names no program, or in a form that ${title} can't use`, replace);
+    if (parsed.data.disabled || !parsed.data.enabled)
+      return failed(`the entry is switched off in ${file}`, `Switch this server on in ${title}`);
+    const { cwd, envFile, env_vars, env_keys } = parsed.data;
+    const variables = Object.entries(parsed.data[envField]);
+    const env = Object.fromEntries(variables.filter(([, value]) => !isPlaceholder(value)));
+    const elsewhere = [...env_vars, ...env_keys, ...(envFile === undefined ? [] : [KEY])];
+    const hidden = [...elsewhere, ...variables.map(([name]) => name)].filter(
+      (name): name is string =>
+        typeof name === "string" && name.startsWith("FACELESS_") && !Object.hasOwn(env, name),
+    );
+    const risk = hijackRisk(words, cwd, format);
+    return {
+      checks: [
+        pass(NAME, file),
+        ...(risk === undefined
+          ? []
+          : [
+              warn(
+                NAME,
+                `${title} may start it in a project's folder, where ${risk}, so that a cloned project could run another program with your key`,
+                replace,
+              ),
+            ]),
+        ...[...new Set(hidden)].map((name) =>
+          skip(
+            name,
+            `only ${title} knows its value`,
+            `To check the value itself, set ${name} in this terminal and run doctor without --client`,
+          ),
+        ),
+      ],
+      entry: { words, cwd, env, hidden },
+    };
   }
-  const bundle = ". If you installed the bundle, look at its settings page: doctor can't read it";
+  const bundle =
+    client === "claude-desktop" ? ". Doctor can't read the settings page of an installed bundle" : "";
   return failed(
-    `${title} has no entry of this server in ${[...new Set(places)].join(", ")}`,
-    `${printAgain}${client === "claude-desktop" ? bundle : ""}`,
+    `${title} has no entry of this server in ${files.join(" or ")}. Files of a project are not read${bundle}`,
+    `Run ${quote(print)}, and put what it prints into the file that it names`,
   );
 }
 
 /** The entry of this name, or the first that starts this server. */
-function findEntry(document: unknown, root: string, { workingDir, platform }: HostInfo): unknown {
-  // On Windows the terminal and the client may spell one folder differently: c: or C:, / or \.
+function findEntry(
+  document: unknown,
+  { root = "mcpServers" }: ClientFormat,
+  { workingDir, platform }: HostInfo,
+): unknown {
+  // Claude Code also keeps the user's own entries for a project, as `claude mcp add` makes them.
+  // On Windows, the terminal may spell one folder differently: c: or C:, / or \.
   const spelling = (path: string) => (platform === "win32" ? win32.normalize(path).toLowerCase() : path);
-  // Claude Code also keeps entries of its own for each project.
   const project = entriesOf(field(document, "projects")).find(
     ([folder]) => spelling(folder) === spelling(workingDir),
   )?.[1];
-  const lists = [field(project, root), field(document, root)];
-  return lists
+  return [field(project, root), field(document, root)]
     .flatMap((list) =>
       Array.isArray(list)
         ? list.map((entry: unknown) => [field(entry, "name"), entry] as const)
         : entriesOf(list),
     )
-    .find(([name, entry]) => name === SERVER || startsThisServer(entry))?.[1];
-}
-
-function startsThisServer(entry: unknown): boolean {
-  const words = ["command", "cmd", "args"].map((name) => field(entry, name)).flat();
-  return words.some((word) => typeof word === "string" && word.includes("faceless-video-mcp"));
+    .find(([name, entry]) => name === SERVER || JSON.stringify(entry)?.includes("faceless-video-mcp"))?.[1];
 }
 
 function entriesOf(value: unknown): [string, unknown][] {
@@ -99,110 +152,39 @@ function field(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-async function checkEntry(
-  client: ClientName,
-  file: string,
-  entry: Entry,
-  host: HostInfo,
-): Promise<ClientEntry> {
-  const { title, envField = "env", inherits } = FORMATS[client];
-  const words = [entry.command ?? entry.cmd ?? [], entry.args].flat();
-  const flags = readFlags(words);
-  const { values, checks } = fillIn(client, entry, host.env);
-  const problems = [
-    ...(entry.disabled || !entry.enabled
-      ? [fail(NAME, `it is switched off in ${file}`, `Switch this server on in ${title}`)]
-      : []),
-    ...("problem" in flags
-      ? [fail(NAME, `the server does not start: ${flags.problem}`, `Correct "args" in ${file}`)]
-      : []),
-    ...(await checkProgram(client, words, entry.cwd, host)),
-  ];
-  const found = [...problems, ...checks];
-  if ("problem" in flags || problems.some(({ status }) => status === "fail")) return { checks: found };
-  const leftOut = Object.keys(entry[envField]).filter((name) => !isSetting(name));
-  const remark = leftOut.length > 0 ? `; doctor leaves out ${leftOut.map(quoteName).join(", ")}` : "";
-  return {
-    checks: [pass(NAME, `${file}${remark}`), ...found],
-    start: {
-      flags,
-      env: { ...(inherits === true && settingsOf(host.env)), ...values },
-      hidden: checks.map(({ name }) => name),
-      projectFile: (await isUsersOwn(client, file, host)) ? undefined : file,
-    },
-  };
+/** They obey the folder in which they start, and the files of a project there. */
+const PACKAGE_RUNNER = /^(?:npx|npm|pnpm|pnpx|yarn|bunx|bun)(?:\.cmd|\.exe|-cli\.js)?$/i;
+
+/** What a project could change about a start in its folder, as a clause; undefined if nothing. */
+export function hijackRisk(
+  words: readonly string[],
+  cwd: string | undefined,
+  { isDesktopApp, obeysCwd }: ClientFormat,
+): string | undefined {
+  const isElsewhere = obeysCwd === true && /^(?:~|\$\{userHome\}|\/|[A-Za-z]:)/.test(cwd ?? "");
+  const parts = words.flatMap((word) => word.split(/[\s;&|"'()]+/));
+  if (isDesktopApp === true || isElsewhere || isOutsideProjects(words) || parts.includes("cd"))
+    return undefined;
+  const runner = parts.map((part) => win32.basename(part)).find((part) => PACKAGE_RUNNER.test(part));
+  if (runner !== undefined) return `${runner} obeys the project's files`;
+  const script = words.find((word) => /\.[cm]?js$/.test(word) && !/^[~$%{]/.test(word) && !isAbsolute(word));
+  return script && `${quote(script)} is a file of the project`;
 }
 
-/** Whether it is, by whatever path, one of the client's files outside the working folder. */
-async function isUsersOwn(client: ClientName, file: string, host: HostInfo): Promise<boolean> {
-  const elsewhere = FORMATS[client].files.filter((place) => !place.startsWith("./"));
-  const own = await Promise.all(
-    pathsOf(elsewhere, host)
-      .filter((path) => isAbsolute(path))
-      .map((path) => realpath(path).catch(() => "")),
-  );
-  return own.includes(await realpath(file));
+/** The path of a program that is looked for in PATH. */
+export function findInPath(command: string, env: Environment): string | undefined {
+  if (isAbsolute(command)) return undefined;
+  const paths = (env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, command));
+  return paths.find((path) => existsSync(path));
 }
 
-/**
- * undefined unless there is a regular file. A link in a project may lead to one without an end, which says that
- * it is empty, or to one that waits for something.
- */
-async function readText(path: string, maxBytes: number): Promise<string | undefined> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
-    if (["ENOENT", "ENOTDIR"].includes(errnoOf(error) ?? "")) return undefined;
-    throw error;
-  });
-  if (file === undefined) return undefined;
-  try {
-    if (!(await file.stat()).isFile()) return undefined;
-    const chunks: Buffer[] = [];
-    for (let bytes = 0; bytes <= maxBytes; bytes += chunks.at(-1)?.length ?? 0) {
-      // eslint-disable-next-line no-await-in-loop -- one part after the other
-      const { bytesRead, buffer } = await file.read(Buffer.alloc(65_536));
-      if (bytesRead === 0) return Buffer.concat(chunks).toString("utf8");
-      chunks.push(buffer.subarray(0, bytesRead));
-    }
-    throw new RangeError("The file is too large.");
-  } finally {
-    await file.close();
-  }
-}
-
-/** The paths of these files on this host. */
-export function pathsOf(files: readonly string[], host: HostInfo): readonly string[] {
-  const folders = foldersOf(host);
-  return files.map((file) => join(file.replace(/^[.~$]\w*/, (folder) => folders[folder] ?? folder)));
-}
-
-function foldersOf(host: HostInfo): Readonly<Record<string, string>> {
-  const { env, homeDir, workingDir } = host;
-  return {
-    ".": workingDir,
-    "~": homeDir,
-    $settings: settingsDir(host, "Library/Application Support"),
-    $config: settingsDir(host, ".config"),
-    $codex: env["CODEX_HOME"] ?? join(homeDir, ".codex"),
-  };
-}
-
-/** The platform's folder for the settings of applications. */
-function settingsDir({ env, homeDir, platform }: HostInfo, onMac: string): string {
-  if (platform === "win32") return env["APPDATA"] ?? join(homeDir, "AppData/Roaming");
-  if (platform === "darwin") return join(homeDir, onMac);
-  return env["XDG_CONFIG_HOME"] ?? join(homeDir, ".config");
-}
-
-/** Throws where the client could not read the file either. The message quotes the file: show none of it. */
+/** Throws if the client could not read the file either. The message quotes the file: show none of it. */
 function parseFile(name: string, text: string): unknown {
   if (name.endsWith(".toml")) return parseToml(text);
   return name.endsWith(".yaml") ? parseYaml(text) : parseJson(text);
 }
 
-/**
- * Clients also allow comments and trailing commas. A string or comment without an end is matched up to the
- * end of the file, so that the time is linear.
- */
+/** Clients also allow comments and trailing commas. */
 function parseJson(text: string): unknown {
   const withoutComments = text
     .replace(/^\uFEFF/, "")

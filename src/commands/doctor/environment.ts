@@ -78,3 +78,9 @@ export function readTarget(env: Environment, homeDir: string): ServiceConfig | u
   const service = read(env[KEY]) ?? read(EXAMPLE_KEY);
   return service?.baseUrl.origin === EXAMPLE_URL ? undefined : service;
 }
+
+/** The variables that the server reads. */
+export function settingsOf(env: Environment): Environment {
+  const isSetting = (name: string) => /^(?:FACELESS_\w+|(?:https?|no)_proxy)$/i.test(name);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => isSetting(name)));
+}

@@ -5,6 +5,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import manifest from "../../../package.json" with { type: "json" };
+import { launch as launchOf } from "../../../src/commands/server-entry.ts";
 import { BUILT_FILE } from "../../fixtures/clients.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { run } from "../../fixtures/run.ts";
@@ -36,16 +37,18 @@ export async function benchLaunch() {
       npm_config_cache: join(folder, "cache"),
       npm_config_update_notifier: "false",
     };
-    const printed = async (...options: string[]): Promise<readonly string[]> => {
-      const ran = await run(process.execPath, [BUILT_FILE, "config", "claude-desktop", ...options], { env });
+    const printed = async (): Promise<readonly string[]> => {
+      const words = [BUILT_FILE, "config", "claude-desktop", "--installed"];
+      const ran = await run(process.execPath, words, { env });
       if (ran.code !== 0) throw new Error(ran.stderr);
       const [entry] = Object.values(printedSchema.parse(JSON.parse(ran.stdout)).mcpServers);
       return [entry?.command ?? "", ...(entry?.args ?? [])];
     };
+    const byNpx = launchOf({ windows: false, sandbox: false });
     const npx = (spec: string) => ["npx", "-y", spec];
     const entries: readonly (readonly [string, readonly string[]])[] = [
-      ["this, installed (`config CLIENT --installed`)", await printed("--installed")],
-      ["this, as `config CLIENT` prints it", await printed()],
+      ["this, installed (`config CLIENT --installed`)", await printed()],
+      ["this, as `config CLIENT` prints it for npx", [byNpx.command, ...byNpx.args]],
       ["this, as `npx -y`", npx(`faceless-video-mcp@${manifest.version}`)],
       ...PEERS.map((peer) => [`${peer.replace(/(?<=.)@/, " ")}, as \`npx -y\``, npx(peer)] as const),
     ];

@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import * as z from "zod";
+import type { ClientName } from "../../../src/command-line.ts";
 import type { VERSIONS } from "../../fixtures/npm-tools.ts";
 import {
   agreeToPublish,
@@ -36,7 +37,7 @@ export interface Application {
   readonly npmPackage: keyof typeof VERSIONS;
   readonly executable: string;
   /** Its name for `config`. */
-  readonly client: string;
+  readonly client: ClientName;
   /** How long a render takes, where it has to take longer than the client waits. */
   readonly renderSeconds?: string;
   /** Writes its settings, and returns how it is started with the job. */

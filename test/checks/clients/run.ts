@@ -5,10 +5,10 @@
 import { mkdtemp } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { BUILT_FILE } from "../../fixtures/clients.ts";
+import { entryOf, printDocument } from "../../../src/commands/client-config.ts";
+import { FORMATS } from "../../../src/commands/client-formats.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { installed, latestVersion, npmProgram, VERSIONS } from "../../fixtures/npm-tools.ts";
-import { run } from "../../fixtures/run.ts";
 import { report } from "../report.ts";
 import { type Application, APPLICATIONS, NOT_RUN } from "./applications.ts";
 import { fromTopicToPublished } from "./job.ts";
@@ -23,6 +23,8 @@ type Variables = Readonly<Record<string, string>>;
 /** Long enough that the client has to wait for the video. */
 const RENDER_SECONDS = "6";
 const LIMIT_MS = 300_000;
+/** As `config CLIENT --sandbox` prints it once the package is on npm. */
+const ENTRY = { windows: false, sandbox: true };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -87,7 +89,8 @@ async function runOnce(
   };
   const given = {
     ...place,
-    entry: await entryOf(application),
+    // npx gets the recording server from the registry on loopback.
+    entry: printDocument(FORMATS[application.client], entryOf(application.client, ENTRY, "")),
     modelUrl: model.url,
     ask: (...args: readonly string[]) => runToEnd({ ...start, args }, LIMIT_MS),
   };
@@ -108,10 +111,4 @@ async function runOnce(
     stop(await leftProcesses(home));
     await model.close();
   }
-}
-
-async function entryOf({ client }: Application): Promise<string> {
-  const { code, stdout, stderr } = await run(process.execPath, [BUILT_FILE, "config", client, "--sandbox"]);
-  if (code !== 0) throw new Error(stderr.trim());
-  return stdout;
 }

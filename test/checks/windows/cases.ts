@@ -9,7 +9,7 @@ import { createServer } from "node:http";
 import { dirname } from "node:path";
 import { CLIENTS, type ClientName } from "../../../src/command-line.ts";
 import { launch } from "../../../src/commands/server-entry.ts";
-import { LOADERS } from "../../commands/client-loaders.ts";
+import { LOADERS } from "../../fixtures/client-loaders.ts";
 import { listen } from "../../fixtures/free-port.ts";
 import { until } from "../../fixtures/until.ts";
 import { ask, call, type User } from "./user.ts";
@@ -181,10 +181,7 @@ export const CASES: Readonly<Record<string, (user: User) => Promise<string>>> = 
     const file = JSON.stringify({ mcpServers: { "faceless-video": entry } });
     user.write(FILES.cursor, file);
     const cursor = await user.run(user.home, "doctor", "--client", "cursor");
-    assert.match(
-      cursor.stdout,
-      /^warn +entry +In your home folder, run "npx -y .*\n.*may start it in a project's/m,
-    );
+    assert.match(cursor.stdout, /^warn +entry +Run .*config cursor.*\n.*may start it in a project's/m);
     const project = user.path("bin").replace(/^\w/, (drive) => drive.toLowerCase());
     const spelt = project.replaceAll("\\", "/").replace(/^\w/, (drive) => drive.toUpperCase());
     user.write(FILES["claude-code"], JSON.stringify({ projects: { [spelt]: JSON.parse(file) } }));

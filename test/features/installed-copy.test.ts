@@ -5,12 +5,7 @@ import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/pr
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/clock.ts";
-import {
-  copiedVersion,
-  copyFolder,
-  type CopyOptions,
-  installCopy,
-} from "../../src/commands/installed-copy.ts";
+import { copyFolder, type CopyOptions, installCopy } from "../../src/commands/installed-copy.ts";
 import { VERSION } from "../../src/version.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
@@ -47,7 +42,7 @@ test("the copy starts by a path that stays the same when another version takes i
 
   // A server of the first version may still load files.
   expect(await readFile(join(app, one ?? "", "chunks/text.cjs"), "utf8")).toContain('"one"');
-  expect([await copiedVersion(app), (await versions()).length]).toEqual([VERSION, 2]);
+  expect((await versions()).every((name) => name.startsWith(`${VERSION}-`))).toBe(true);
   expect((await stat(app)).mode & 0o777).toBe(0o700);
 });
 

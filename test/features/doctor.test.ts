@@ -1,0 +1,349 @@
+// `doctor --client`: what it says of an entry in the user's own files, which it starts.
+
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { CLIENTS, type ClientName } from "../../src/command-line.ts";
+import { entryOf, printDocument } from "../../src/commands/client-config.ts";
+import { filesOf, FORMATS } from "../../src/commands/client-formats.ts";
+import type { DoctorOptions } from "../../src/commands/doctor.ts";
+import { hijackRisk } from "../../src/commands/doctor/client-entry.ts";
+import { startEntry } from "../../src/commands/doctor/start-entry.ts";
+import { launch } from "../../src/commands/server-entry.ts";
+import { doctor as runDoctor, NO_VIDEOS, serviceWith } from "../commands/run-doctor.ts";
+import { CANARY } from "../fixtures/canary.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { scriptedService } from "../fixtures/scripted-service.ts";
+
+const SERVER = fileURLToPath(new URL("../fixtures/entry-server.cjs", import.meta.url));
+const PLATFORM = process.platform;
+
+type Values = Readonly<Record<string, string>>;
+
+const good = (url: string) => ({ FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: url });
+const entry = (env: Values, more: object = {}) => ({
+  "faceless-video": { command: process.execPath, args: [SERVER], env, ...more },
+});
+const servers = (env: Values, more?: object) => ({ mcpServers: entry(env, more) });
+const service = (videos = {}) => serviceWith({ ...NO_VIDEOS, ...videos });
+
+/** The home folder of a user with this content in a client's own file. */
+async function homeWith(client: ClientName, content: string | object): Promise<string> {
+  const home = temporaryFolder();
+  const file = filesOf(FORMATS[client], { env: {}, homeDir: home, platform: PLATFORM }).at(-1) ?? "";
+  await write(file, content);
+  return home;
+}
+
+async function write(file: string, content: string | object): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  const isText = typeof content === "string" || Buffer.isBuffer(content);
+  await writeFile(file, isText ? content : JSON.stringify(content, undefined, 2));
+}
+
+/** The report, with ~ for the home folder. */
+async function doctor(client: ClientName, home: string, options: Partial<DoctorOptions> = {}) {
+  const env = { PATH: process.env["PATH"], ...options.env };
+  const { code, text } = await runDoctor({ client, homeDir: home, workingDir: home, ...options, env });
+  return { code, lines: text.replaceAll(home, "~").trimEnd().split("\n") };
+}
+
+/** The checks that are not ok, each with its fix and its detail. */
+function problemsIn(lines: readonly string[]): string[] {
+  return lines.flatMap((line, index) =>
+    /^(?:fail|warn|skip) /.test(line)
+      ? [`${line.replace(/ +/g, " ")} ${(lines[index + 1] ?? "").trim()}`]
+      : [],
+  );
+}
+
+test.each(CLIENTS)(
+  "doctor starts the entry that config prints for %s, and says that a video can be made",
+  async (client) => {
+    const { url } = await service();
+    const installation = { command: process.execPath, args: [SERVER] };
+    const printed = printDocument(
+      FORMATS[client],
+      entryOf(client, { windows: false, sandbox: false, installation }, url),
+    );
+    const asksForKey = !printed.includes("fl_example");
+    const home = await homeWith(client, printed.replace("fl_example", CANARY));
+
+    const { code, lines } = await doctor(client, home);
+
+    expect(code).toBe(0);
+    expect(lines[0]).toBe(
+      asksForKey
+        ? "Nothing was found that stops this server, but this was not checked:"
+        : "A video can be made.",
+    );
+    expect(lines.join("\n")).toMatch(/^ok +start +version 10\.0\.0, 2 tools, in \d\.\d s$/m);
+    expect(problemsIn(lines)).toEqual(
+      asksForKey
+        ? [
+            `skip FACELESS_API_KEY To check the value itself, set FACELESS_API_KEY in this terminal and run doctor without --client. (only ${FORMATS[client].title} knows its value)`,
+          ]
+        : [],
+    );
+  },
+);
+
+interface BrokenSetUp {
+  readonly what: string;
+  /** Default: Cursor. */
+  readonly client?: ClientName;
+  /** Takes the address of a service that accepts the key. */
+  readonly content: (url: string) => string | object | Promise<object>;
+  /** The only problem: status, name, what to do and what was found. */
+  readonly told: RegExp;
+}
+
+const AGAIN = String.raw`Run "node \S+bin\.cjs config cursor", and replace the entry with what it prints\.`;
+/** npx with a registry of this kind. */
+const npx = (env: Values, registry: string) =>
+  servers(
+    { ...env, npm_config_registry: registry, npm_config_cache: "/dev/null/none" },
+    launch({ windows: false, sandbox: false }),
+  );
+
+const BROKEN: readonly BrokenSetUp[] = [
+  {
+    what: "no entry",
+    content: () => ({ mcpServers: {} }),
+    told: /^fail entry Run "node .+ config cursor", and put what it prints into the file that it names\. \(Cursor has no entry of this server in ~\/\.cursor\/mcp\.json\. Files of a project are not read\)$/,
+  },
+  {
+    what: "a missing comma",
+    content: () => '{\n  "mcpServers": {\n    "a": {}\n    "b": {}\n  }\n}\n',
+    told: /^fail entry Repair ~\/\.cursor\/mcp\.json: a comma, quote or bracket is missing .+\. \(Cursor's file can't be read\)$/,
+  },
+  {
+    what: "a file in UTF-16, as PowerShell 5 writes it",
+    content: () => Buffer.from(`\uFEFF${JSON.stringify(servers({}))}`, "utf16le"),
+    told: /^fail entry Repair .+, it is not in UTF-8, /,
+  },
+  {
+    what: "an entry that is switched off",
+    client: "cline",
+    content: (url) => servers(good(url), { disabled: true }),
+    told: /^fail entry Switch this server on in Cline\. \(the entry is switched off in ~\/\.cline\//,
+  },
+  {
+    what: "an entry without a program",
+    content: (url) => ({ mcpServers: { "faceless-video": { url: `${url}/mcp` } } }),
+    told: new RegExp(`^fail entry ${AGAIN} \\(the entry in ~/.cursor/mcp.json names no program`),
+  },
+  {
+    what: "a package that npm does not have",
+    content: async (url) => npx(good(url), (await scriptedService()).url),
+    told: new RegExp(`^fail start ${AGAIN} \\(npm has no such package or version \\(E404\\)\\)$`),
+  },
+  {
+    what: "a registry that can't be reached",
+    content: async (url) => npx(good(url), await deadUrl()),
+    told: new RegExp(`^fail start ${AGAIN} \\(npm can't reach its registry \\(ECONNREFUSED\\): .+ offline`),
+  },
+  {
+    what: "a wrong path",
+    content: (url) => servers(good(url), { args: ["/opt/old/dist/bin.cjs"] }),
+    told: new RegExp(`^fail start ${AGAIN} \\(there is no file "/opt/old/dist/bin.cjs"\\)$`),
+  },
+  {
+    what: "a Node.js that is gone",
+    content: (url) => servers(good(url), { command: "/opt/old/bin/node" }),
+    told: new RegExp(`^fail start ${AGAIN} \\(there is no program "/opt/old/bin/node"\\)$`),
+  },
+  {
+    what: "a program that ends at once",
+    content: (url) => servers(good(url), { args: [SERVER, "--fails"] }),
+    told: new RegExp(`^fail start ${AGAIN} \\(exit code 2; it printed "No such option."\\)$`),
+  },
+  {
+    what: "another server",
+    content: (url) => servers(good(url), { args: [SERVER, "other=1.0.0"] }),
+    told: new RegExp(`^fail start ${AGAIN} \\(the program that answers is "other"\\)$`),
+  },
+  {
+    what: "an older version",
+    content: (url) => servers(good(url), { args: [SERVER, "faceless-video-mcp=0.0.9"] }),
+    told: new RegExp(`^warn start ${AGAIN} \\(it is version 0.0.9, and this is version `),
+  },
+  {
+    what: "a program that prints to stdout",
+    content: (url) => servers(good(url), { args: [SERVER, "--greets"] }),
+    told: new RegExp(
+      `^warn start ${AGAIN} \\(it prints "Welcome!" to stdout, which some clients take for a broken server\\)$`,
+    ),
+  },
+  {
+    what: "a program that does not end",
+    content: (url) => servers(good(url), { args: [SERVER, "--stays"] }),
+    told: new RegExp(`^warn start ${AGAIN} \\(it went on running when its input had ended`),
+  },
+  {
+    what: "a program named by a placeholder",
+    content: (url) => servers(good(url), { args: ["${userHome}/bin.cjs"] }),
+    told: /^skip start Look in Cursor whether the server runs\. \(the entry has placeholders that only Cursor fills in\)$/,
+  },
+  {
+    what: "no key",
+    content: (url) => servers({ FACELESS_BASE_URL: url }),
+    told: /^fail FACELESS_API_KEY Create a key .+ \(it is not set\)$/,
+  },
+  {
+    what: "the key of the example",
+    client: "claude-desktop",
+    content: (url) => servers({ ...good(url), FACELESS_API_KEY: "fl_example" }),
+    told: /^fail FACELESS_API_KEY Replace it with your own key: .+ \(it is the example key\)$/,
+  },
+  {
+    what: "a limit that allows no video",
+    content: (url) => servers({ ...good(url), FACELESS_MAX_GENERATIONS: "0" }),
+    told: /^fail FACELESS_MAX_GENERATIONS Set it to 1 or more, or remove it\./,
+  },
+  {
+    what: "the address from a file of variables",
+    content: () => servers({ FACELESS_BASE_URL: "${env:FACELESS_BASE_URL}", FACELESS_API_KEY: CANARY }),
+    told: /^skip FACELESS_BASE_URL To check the value itself, .+ \(only Cursor knows its value\)$/,
+  },
+  {
+    what: "an entry that a project can take over",
+    content: (url) => servers(good(url), { args: [SERVER, "npx"] }),
+    told: new RegExp(
+      `^warn entry ${AGAIN} \\(Cursor may start it in a project's folder, where npx obeys the project's files, so that a cloned project could run another program with your key\\)$`,
+    ),
+  },
+];
+
+test.each(BROKEN)(
+  "doctor tells of $what and what to do, and of nothing else",
+  async ({ client = "cursor", content, told }) => {
+    const home = await homeWith(client, await content((await service()).url));
+
+    const { code, lines } = await doctor(client, home);
+
+    expect(problemsIn(lines)).toEqual([expect.stringMatching(told)]);
+    const isFailure = told.source.startsWith("^fail");
+    expect([code, lines[0]?.startsWith("Before a video can be made, fix this and restart")]).toEqual(
+      isFailure ? [1, true] : [0, false],
+    );
+    expect(lines.join("\n").includes("A video can be made.")).toBe(told.source.startsWith("^warn"));
+  },
+);
+
+test("doctor reads no project's file and sends nothing for it", async () => {
+  const { url, requests } = await service();
+  const home = await homeWith("claude-code", {});
+  for (const file of [".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"])
+    // eslint-disable-next-line no-await-in-loop -- there are three
+    await write(join(home, "project", file), { ...servers(good(url)), servers: entry(good(url)) });
+
+  const clients = ["claude-code", "cursor", "vscode", "visual-studio"] as const;
+  const reports = await Promise.all(
+    clients.map((client) => doctor(client, home, { workingDir: join(home, "project") })),
+  );
+
+  expect(reports.map(({ code, lines }) => [code, problemsIn(lines)])).toEqual(
+    clients.map(() => [1, [expect.stringMatching(/^fail entry .+ Files of a project are not read\)$/)]]),
+  );
+  expect(requests).toEqual([]);
+});
+
+test("doctor finds what `claude mcp add` keeps for a project in the user's own file", async () => {
+  const { url } = await service();
+  const home = temporaryFolder();
+  await write(join(home, ".claude.json"), { projects: { [join(home, "project")]: servers(good(url)) } });
+
+  const inProject = await doctor("claude-code", home, { workingDir: join(home, "project") });
+
+  expect([problemsIn(inProject.lines), (await doctor("claude-code", home)).code]).toEqual([[], 1]);
+});
+
+test("doctor reads files with a byte-order mark, comments and further commas", async () => {
+  const text = JSON.stringify({ context_servers: entry({ ...good((await service()).url), NOTE: "// , }" }) });
+  const home = await homeWith(
+    "zed",
+    `\uFEFF// Zed, 100 %\r\n{ /* mine, */ "theme": "One",\n${text.slice(1, -1)}, // end\n}\n`,
+  );
+
+  expect((await doctor("zed", home)).lines[0]).toBe("A video can be made.");
+});
+
+test("doctor doesn't say that a server which only reads can make a video", async () => {
+  const home = await homeWith(
+    "cursor",
+    servers(good((await service()).url), { args: [SERVER, "--read-only"] }),
+  );
+
+  const { code, lines } = await doctor("cursor", home);
+
+  expect([code, lines[0]]).toEqual([0, "Nothing was found that stops this server."]);
+  expect(lines.join("\n")).toMatch(/^ok +--read-only +no video can be made or posted$/m);
+});
+
+test("doctor needs no service for an entry that starts the sandbox", async () => {
+  const home = await homeWith("cursor", servers({}, { args: [SERVER, "--sandbox"] }));
+
+  const { code, lines } = await doctor("cursor", home);
+
+  expect([code, lines[0]]).toEqual([0, "A video can be made."]);
+  expect(lines.join("\n")).toMatch(/^ok +settings +the sandbox: nothing is rendered, charged or posted$/m);
+});
+
+test("doctor warns of a program that an application started from the desktop may not find", async () => {
+  const home = await homeWith("claude-desktop", servers(good((await service()).url), { command: "node" }));
+  const folder = join(home, ".nvm/versions/node/v20.0.0/bin");
+  await mkdir(folder, { recursive: true });
+  await symlink(process.execPath, join(folder, "node"));
+
+  const { code, lines } = await doctor("claude-desktop", home, { env: { PATH: folder } });
+
+  expect([code, problemsIn(lines)]).toEqual([
+    0,
+    [
+      expect.stringContaining(
+        "this terminal has node in ~/.nvm/versions/node/v20.0.0/bin/node, where Claude Desktop may not look",
+      ),
+    ],
+  ]);
+});
+
+test("doctor gives up a program that does not answer", async () => {
+  const options = { cwd: temporaryFolder(), env: { PATH: process.env["PATH"] }, limitMs: 200 };
+
+  const outcome = await startEntry([process.execPath, SERVER, "--silent"], options);
+
+  expect(outcome).toEqual({ problem: "no answer within 0.2 s" });
+});
+
+const NPX = ["npx", "-y", "faceless-video-mcp"];
+const PRINTED = launch({ windows: false, sandbox: false });
+test.each<[string, ClientName, readonly string[], string | undefined, RegExp]>([
+  ["a bare npx", "cursor", NPX, undefined, /^npx obeys/],
+  ["npx with a folder that Cursor ignores", "cursor", NPX, "/", /^npx obeys/],
+  [
+    "npx in a shell",
+    "cursor",
+    ["/bin/bash", "-lc", "exec npx -y faceless-video-mcp"],
+    undefined,
+    /^npx obeys/,
+  ],
+  ["npx through env", "cursor", ["/usr/bin/env", "A=1", ...NPX], undefined, /^npx obeys/],
+  ["npx in the project's folder", "gemini", NPX, ".", /^npx obeys/],
+  ["a script of the project", "cursor", ["node", "dist/bin.cjs"], undefined, /^"dist\/bin\.cjs" is a file/],
+  ["npx in another folder", "cursor", ["/bin/sh", "-c", "cd ~ && npx x"], undefined, /^nothing$/],
+  ["npx in the home folder", "gemini", NPX, "/home/user", /^nothing$/],
+  ["the printed npx", "cursor", [PRINTED.command, ...PRINTED.args], undefined, /^nothing$/],
+  ["the installed copy", "cursor", ["/usr/bin/node", "/home/user/app/bin.cjs"], undefined, /^nothing$/],
+  ["npx in an application without projects", "lm-studio", NPX, undefined, /^nothing$/],
+])("doctor says of %s in %s whether a project can take it over", (_, client, words, cwd, risk) => {
+  expect(hijackRisk(words, cwd, FORMATS[client]) ?? "nothing").toMatch(risk);
+});
+
+/** The URL of a port where nothing listens. */
+async function deadUrl(): Promise<string> {
+  const closed = await scriptedService();
+  await closed.close();
+  return closed.url;
+}

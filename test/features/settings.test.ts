@@ -1,0 +1,219 @@
+// `config CLIENT`: each entry is read as its client reads its file. e2e/commands.test.ts starts them.
+
+import { writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
+import { systemClock } from "../../src/clock.ts";
+import { type ClientName, CLIENTS, parseCommandLine } from "../../src/command-line.ts";
+import { type ConfigContext, runConfig } from "../../src/commands/client-config.ts";
+import { filesOf, FORMATS } from "../../src/commands/client-formats.ts";
+import { ADDRESS, KEY, LOADERS, SHELL, type Start } from "../fixtures/client-loaders.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { run } from "../fixtures/run.ts";
+
+const EXAMPLE_URL = "https://videos.example.com";
+const NODE = "/opt/node/bin/node";
+const PINNED = ["-y", "--prefer-offline", `faceless-video-mcp@${manifest.version}`];
+/** npx in a folder in which no project lies. */
+const BY_SH = { command: "/bin/sh", args: ["-c", 'cd / && exec npx "$@"', "sh", ...PINNED] };
+const BY_CMD = {
+  command: "C:\\Windows\\System32\\cmd.exe",
+  args: ["/d", "/c", "cd", "/d", "C:\\Windows", "&&", "npx", ...PINNED],
+};
+/** The files of a server that was built. */
+const files = temporaryFolder(afterAll);
+writeFileSync(join(files, "cli.cjs"), "");
+writeFileSync(join(files, "bin.cjs"), "");
+
+/** What `config` prints with these arguments. The key must not be in it. */
+async function config(words: readonly string[], changes: Partial<ConfigContext> = {}) {
+  const commandLine = parseCommandLine(["config", ...words]);
+  if (!("command" in commandLine) || commandLine.command.name !== "config")
+    throw new Error("No such command.");
+  const { client, options } = commandLine.command;
+  const context: ConfigContext = {
+    env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: ADDRESS },
+    homeDir: "/home/user",
+    workingDir: "/home/user/project",
+    platform: "linux",
+    uid: undefined,
+    clock: systemClock,
+    node: NODE,
+    files,
+    isOnNpm: true,
+    ...changes,
+  };
+  const { exitCode, before, entry, after } = await runConfig(client, options, context);
+  expect(before + entry + after).not.toContain(KEY);
+  return {
+    exitCode,
+    entry,
+    said: `${before}${after}`,
+    sentences: `${before}${after}`.replaceAll(/\s+/g, " "),
+  };
+}
+
+/** Leaves out the fields that only some clients have. */
+const startOf = ({ command, args, env }: Start): Start => ({ command, args, env });
+
+describe.each(CLIENTS)("For %s", (client) => {
+  const load = async (...options: string[]) => LOADERS[client]((await config([client, ...options])).entry);
+  const asksForKey = ["vscode", "visual-studio"].includes(client);
+  const takesKeyFromShell = ["claude-code", "codex", "gemini", "copilot", "opencode", "goose"].includes(
+    client,
+  );
+  const holdsKey = !asksForKey && !takesKeyFromShell && client !== "continue";
+
+  test("the entry starts this version through npx, outside of projects, with key and address", async () => {
+    expect(startOf(await load())).toEqual({
+      ...BY_SH,
+      env: {
+        ...(client === "codex" && { HTTPS_PROXY: SHELL["HTTPS_PROXY"] }),
+        FACELESS_API_KEY: holdsKey ? "fl_example" : KEY,
+        FACELESS_BASE_URL: ADDRESS,
+      },
+    });
+  });
+
+  test("the entry with --sandbox needs neither key nor address", async () => {
+    const { entry, said } = await config([client, "--sandbox"]);
+
+    const args = [...BY_SH.args, "--sandbox"];
+    expect(startOf(LOADERS[client](entry))).toEqual({ ...BY_SH, args, env: {} });
+    expect(entry + said).not.toContain("FACELESS_");
+  });
+
+  test("the entry on Windows starts npx through cmd.exe, outside of projects", async () => {
+    const onWindows = await load("--windows");
+
+    expect(onWindows).toEqual({ ...(await load()), ...BY_CMD });
+    expect(LOADERS[client]((await config([client], { platform: "win32" })).entry)).toEqual(onWindows);
+  });
+
+  test.each([
+    ["with --installed", ["--installed"], true],
+    ["before the first release", [], false],
+  ])("the entry %s starts the copy with this Node.js, and nothing names npx", async (_, options, isOnNpm) => {
+    const homeDir = temporaryFolder();
+    const { entry, said, sentences } = await config([client, ...options], { homeDir, isOnNpm });
+
+    const script = join(homeDir, ".faceless-video-mcp/app/bin.cjs");
+    expect(LOADERS[client](entry)).toEqual({
+      ...(await load()),
+      command: NODE,
+      args: [script],
+      required: undefined,
+    });
+    expect(entry + said).not.toContain("npx");
+    expect(sentences).toContain(`a copy of version ${manifest.version} in ~/.faceless-video-mcp/app.`);
+    expect(said).toContain(`\n\n   node ${script} doctor --client ${client}\n`);
+  });
+
+  test("the entry can be pasted whatever the address and the paths hold", async () => {
+    const homeDir = join(temporaryFolder(), `it's "\\a" \`b\`; ‘two’ # words: {x}`);
+    await mkdir(homeDir);
+    const env = { FACELESS_BASE_URL: "https://videos.test/it's-'$(x)'/$HOME/%PATH%" };
+
+    const { entry, said } = await config([client, "--installed"], { env, homeDir });
+
+    const start = LOADERS[client](entry);
+    const address = env.FACELESS_BASE_URL.replaceAll("$", "%24");
+    const script = join(homeDir, ".faceless-video-mcp/app/bin.cjs");
+    expect([start.args, start.env["FACELESS_BASE_URL"]]).toEqual([[script], address]);
+    const [, command] = /^ {3}((?:claude|codex|gemini|code) [^]+?)\n\n/m.exec(said) ?? [];
+    if (command === undefined) return;
+    const words = await run("/bin/sh", ["-c", `set -- ${command}\nprintf '%s\\0' "$@"`]);
+    expect(words.stdout).toContain(client === "vscode" ? JSON.stringify(script) : `\0${script}\0`);
+    expect(words.stdout).toContain(
+      client === "vscode" ? JSON.stringify(address) : `FACELESS_BASE_URL=${address}\0`,
+    );
+  });
+
+  test("the steps fit 80 columns, and name the file, what to replace, and where the key comes from", async () => {
+    const { said, sentences } = await config([client], {
+      env: {},
+      homeDir: temporaryFolder(),
+      isOnNpm: false,
+    });
+
+    expect(said).toMatch(/^1\. (?:Run|Put) this[^]+\n2\. [^]+\n3\. /);
+    const lines = said.split("\n").filter((line) => !/^ {3}.*(?:\/bin\.cjs|\.json)/.test(line));
+    expect(lines.filter((line) => line.length > 80 && !line.includes('"description"'))).toEqual([]);
+    expect(sentences).toMatch(/[Pp]ut this into (?:~|%).*\.(?:json|jsonc|toml|yaml)\b/);
+    expect(sentences.includes("your key in place of fl_example")).toBe(holdsKey || client === "codex");
+    expect(sentences.includes(`the service's address in place of ${EXAMPLE_URL}`)).toBe(!asksForKey);
+    expect(/of the shell .+ Started from a dock.+ finds none: then /.test(sentences)).toBe(takesKeyFromShell);
+    expect(sentences).toContain("After you update or move Node.js, run this again and replace the entry.");
+  });
+});
+
+test("Claude Desktop's file is also named where its installer for Windows puts it", () => {
+  const homeDir = String.raw`C:\Users\ann`;
+
+  expect(filesOf(FORMATS["claude-desktop"], { env: {}, homeDir, platform: "win32" })).toEqual([
+    String.raw`C:\Users\ann\AppData\Local\Packages\Claude_pzs8sxrjxfjjc\LocalCache\Roaming\Claude\claude_desktop_config.json`,
+    String.raw`C:\Users\ann\AppData\Roaming\Claude\claude_desktop_config.json`,
+  ]);
+});
+
+/** As the npm package add-mcp 2.4 writes them on Linux: the file, and the fields on the way to the entry. */
+const WRITTEN_BY_ADD_MCP = {
+  "claude-desktop": [".config/Claude/claude_desktop_config.json", "mcpServers"],
+  "claude-code": [".claude.json", "mcpServers"],
+  cursor: [".cursor/mcp.json", "mcpServers"],
+  vscode: [".config/Code/User/mcp.json", "servers"],
+  codex: [".codex/config.toml", "mcp_servers"],
+  gemini: [".gemini/settings.json", "mcpServers"],
+  zed: [".config/zed/settings.json", "context_servers"],
+  cline: [".cline/data/settings/cline_mcp_settings.json", "mcpServers"],
+  windsurf: [".codeium/windsurf/mcp_config.json", "mcpServers"],
+  copilot: [".copilot/mcp-config.json", "mcpServers"],
+  opencode: [".config/opencode/opencode.jsonc", "mcp"],
+  goose: [".config/goose/config.yaml", "extensions"],
+  kiro: [".kiro/settings/mcp.json", "mcpServers"],
+} as const;
+test("files and fields are those that another program writes for the same clients", () => {
+  const home = { env: {}, homeDir: "/home/user", platform: "linux" } as const;
+  const written: Partial<Record<ClientName, readonly [string, string]>> = WRITTEN_BY_ADD_MCP;
+  for (const client of CLIENTS) {
+    const [file, root] = written[client] ?? [];
+    if (file === undefined) continue;
+    expect(filesOf(FORMATS[client], home)).toContain(`/home/user/${file}`);
+    expect([client, FORMATS[client].root ?? "mcpServers"]).toEqual([client, root]);
+  }
+});
+
+test("a key in the address is not printed", async () => {
+  const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: `https://videos.test/${KEY}` };
+
+  expect((await config(["zed"], { env })).entry).toContain(EXAMPLE_URL);
+});
+
+test("an entry names Homebrew's Node.js by the link that an update keeps", async () => {
+  const node = "/opt/homebrew/Cellar/node@24/24.1.0/bin/node";
+  const { entry } = await config(["cursor", "--installed"], { homeDir: temporaryFolder(), node });
+
+  expect(LOADERS.cursor(entry).command).toBe("/opt/homebrew/opt/node@24/bin/node");
+});
+
+test.each([
+  "/home/user/project/node_modules/node/bin/node",
+  "/srv/tools/node_modules/.bin/node",
+  "/home/user/project/.tools/bin/node",
+])("--installed names no Node.js of a project: %s", async (node) => {
+  const printed = await config(["cursor", "--installed"], { homeDir: temporaryFolder(), node });
+
+  expect(printed).toMatchObject({ exitCode: 1, entry: "", sentences: expect.stringContaining(node) });
+});
+
+test("--installed prints no entry for another computer's system", async () => {
+  const printed = await config(["zed", "--installed", "--windows"]);
+
+  expect(printed).toMatchObject({
+    exitCode: 1,
+    entry: "",
+    sentences: expect.stringContaining("leave out --windows"),
+  });
+});
