@@ -10,11 +10,13 @@ import { fileURLToPath } from "node:url";
 import { systemClock } from "./clock.ts";
 import { type ClientName, type Command, type EntryOptions, parseCommandLine } from "./command-line.ts";
 import type { Server } from "./commands/serve.ts";
+import type { TerminalUi } from "./commands/terminal-ui.ts";
 import { compileCacheFolder } from "./compile-cache.ts";
 import { type Config, type Flags, NO_FLAGS, readConfig } from "./config.ts";
 import { errnoOf } from "./errors.ts";
 import { IS_ON_NPM, VERSION } from "./version.ts";
 
+const STREAMS = { input: process.stdin, output: process.stdout, isDumb: process.env["TERM"] === "dumb" };
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 /** How long the last answers may be flushed. The whole end must take less than 250 ms. */
 const FLUSH_MS = 100;
@@ -153,51 +155,49 @@ async function useCompileCache({ stateDir, makesStateDir, problems }: Config): P
 }
 
 async function runDemoCommand(): Promise<void> {
-  const renderSeconds = readRenderSeconds();
   const { runDemo } = await import("./commands/demo.ts");
   process.stdout.on("error", () => process.exit(1));
-  process.exitCode = await runDemo({
-    server: { command: process.execPath, args: [...process.execArgv, fileURLToPath(import.meta.url)] },
-    renderSeconds,
+  keepAlive();
+  const exitCode = await runDemo({
+    ...STREAMS,
+    renderSeconds: readRenderSeconds(),
     temporaryFolder: tmpdir(),
     isAttended: process.stdout.isTTY && !process.env["CI"],
-    input: process.stdin,
-    output: process.stdout,
-    isDumb: process.env["TERM"] === "dumb",
+    writeLog: (line) => void process.stderr.write(line),
+    clock: systemClock,
   });
+  endWhenWritten(exitCode);
 }
 
 async function runCallCommand(argv: readonly string[]): Promise<void> {
   const { runCall } = await import("./commands/call.ts");
   const interrupt = new AbortController();
-  const interruptedBy = new Promise<NodeJS.Signals>((resolve) => {
-    // The second one ends the process at once.
-    for (const signal of SIGNALS)
-      process.once(signal, () => {
-        interrupt.abort();
-        resolve(signal);
-      });
-  });
-  // Neither the timers of requests nor the sandbox keep the process alive.
-  setInterval(() => {}, 1_000);
+  onSignals((signal) => interrupt.abort(signal));
+  keepAlive();
   const exitCode = await runCall(argv, {
-    input: process.stdin,
-    output: process.stdout,
+    ...STREAMS,
     errors: process.stderr,
-    isDumb: process.env["TERM"] === "dumb",
     readConfig: configOf,
     interrupted: interrupt.signal,
     clock: systemClock,
   });
+  if (!interrupt.signal.aborted) return endWhenWritten(exitCode);
   // Ended by the signal, so that a script that started this ends too.
-  if (interrupt.signal.aborted) return void process.kill(process.pid, await interruptedBy);
-  endWhenWritten(exitCode);
+  const signal = String(interrupt.signal.reason);
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+}
+
+/** Neither the timers of requests nor the sandbox keep the process alive. */
+function keepAlive(): void {
+  setInterval(() => {}, 1_000);
 }
 
 async function runSandboxCommand({ port, webhookUrl }: Extract<Command, { name: "sandbox" }>): Promise<void> {
   const renderSeconds = readRenderSeconds();
   const { startSandbox } = await import("./sandbox/sandbox.ts");
-  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const ui = await openTerminal();
+  const print = (line: string) => ui.print(line);
   const webhook = webhookUrl === undefined ? {} : { webhook: { url: webhookUrl, onAttempt: print } };
   try {
     const sandbox = await startSandbox({ port, renderSeconds, keepAlive: true, ...webhook });
@@ -207,8 +207,9 @@ async function runSandboxCommand({ port, webhookUrl }: Extract<Command, { name: 
       print(
         `It delivers webhooks to ${webhookUrl}, signed as in Standard Webhooks with the secret ${webhookSecret}`,
       );
-    print(
-      `Try: curl -s -H 'Authorization: Bearer ${apiKey}' ${url}/api/v1/generate -H 'Content-Type: application/json' -d '{"topic":"Why the sea is salty"}'`,
+    // On one line, so that it can be pasted.
+    process.stdout.write(
+      `Try: curl -s -H 'Authorization: Bearer ${apiKey}' ${url}/api/v1/generate -H 'Content-Type: application/json' -d '{"topic":"Why the sea is salty"}'\n`,
     );
     onSignals(() => void sandbox.close().then(() => process.exit(0)));
   } catch (error) {
@@ -247,8 +248,7 @@ async function runConfigCommand(client: ClientName, options: EntryOptions): Prom
 
 async function runDoctorCommand(command: Extract<Command, { name: "doctor" }>): Promise<void> {
   const { runDoctor } = await import("./commands/doctor.ts");
-  const { TerminalUi } = await import("./commands/terminal-ui.ts");
-  const ui = new TerminalUi({ input: process.stdin, output: process.stdout });
+  const ui = await openTerminal();
   const exitCode = await runDoctor({
     ...command,
     file: fileURLToPath(new URL("bin.cjs", import.meta.url)),
@@ -267,10 +267,14 @@ async function runDoctorCommand(command: Extract<Command, { name: "doctor" }>): 
 
 async function runHistoryCommand(json: boolean): Promise<void> {
   const { runHistory } = await import("./commands/history.ts");
-  const { TerminalUi } = await import("./commands/terminal-ui.ts");
-  const ui = new TerminalUi({ input: process.stdin, output: process.stdout });
+  const ui = await openTerminal();
   const exitCode = await runHistory(configOf(NO_FLAGS), json, ui, systemClock);
   endWhenWritten(exitCode);
+}
+
+async function openTerminal(): Promise<TerminalUi> {
+  const { TerminalUi } = await import("./commands/terminal-ui.ts");
+  return new TerminalUi(STREAMS);
 }
 
 /** Ends with 1 if the output could not be written, but for a reader that has read enough, such as head. */
@@ -312,6 +316,6 @@ function homeFolder(): string {
   return process.exit(1);
 }
 
-function onSignals(end: () => void): void {
+function onSignals(end: (signal: NodeJS.Signals) => void): void {
   for (const signal of SIGNALS) process.on(signal, end);
 }

@@ -24,7 +24,7 @@ const TOOLS: ReadonlyMap<string, Tool> = new Map(toolsFor(NO_FLAGS).map((tool) =
 
 type Host = Streams & { readonly readConfig: (flags: Flags) => Config };
 
-const inputSchema = z.looseObject({
+const schema = z.looseObject({
   properties: z
     .record(
       z.string(),
@@ -76,6 +76,8 @@ async function read(name: string, argv: readonly string[], { readConfig, input }
   const surplus = given.words.find((word) => word !== "-");
   if (surplus !== undefined) throw new UsageError(`${name} takes no ${describe("argument", surplus)}`);
 
+  if (given.has("wait") && !hasJob(tool)) throw new UsageError(`${name} has no job that --wait could follow`);
+
   const args = new Map<string, unknown>();
   const add = (argument: string, value: unknown) => {
     if (args.has(argument)) throw new UsageError(`${describe("argument", argument)} was given twice`);
@@ -94,6 +96,11 @@ async function read(name: string, argv: readonly string[], { readConfig, input }
     waits: given.has("wait"),
     saysYes: given.has("yes"),
   };
+}
+
+function hasJob({ name }: Tool): boolean {
+  const { properties } = schema.parse(TOOL_SCHEMAS[name]?.output);
+  return "jobId" in properties && "status" in properties;
 }
 
 function parseObject(json: string): object {
@@ -117,7 +124,7 @@ async function readText(file: string): Promise<string> {
 }
 
 function optionsOf(tool: Tool): Options {
-  const { properties, required } = inputSchema.parse(TOOL_SCHEMAS[tool.name]?.input);
+  const { properties, required } = schema.parse(TOOL_SCHEMAS[tool.name]?.input);
   return Object.fromEntries(
     Object.entries(properties).map(([name, { type, enum: values, default: unset, description }]) => {
       const isList = type === "array";

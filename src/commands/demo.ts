@@ -1,24 +1,28 @@
-// The demo: starts this server with --sandbox as a child process and drives it over stdio as a client would.
-// Knows the server only through the protocol.
+// The demo: what a client does with the tools, in this process and against the sandbox.
 
-import { Client } from "@modelcontextprotocol/client";
-import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import * as z from "zod";
+import type { Clock } from "../clock.ts";
+import { NO_FLAGS, readConfig } from "../config.ts";
 import { stateOf } from "../job.ts";
-import { VERSION } from "../version.ts";
+import { toolsFor } from "../tools/catalog.ts";
+import { generateVideo } from "../tools/generate-video.ts";
+import { listConnectedPlatforms } from "../tools/list-connected-platforms.ts";
+import { listVideos } from "../tools/list-videos.ts";
+import { publishVideo } from "../tools/publish-video.ts";
+import type { Tool } from "../tools/tool.ts";
+import { LocalTools } from "./local-tools.ts";
 import { type Streams, TerminalUi } from "./terminal-ui.ts";
 
 export interface DemoOptions extends Streams {
-  /** How to start this server; its flags follow. */
-  readonly server: { readonly command: string; readonly args: readonly string[] };
   readonly renderSeconds: number;
   /** The system's, which it clears by itself. The video is saved in a new folder there. */
   readonly temporaryFolder: string;
   /** Whether somebody is there to press Enter. */
   readonly isAttended: boolean;
+  readonly writeLog: (line: string) => void;
+  readonly clock: Clock;
 }
 
 const SUBJECT = "why the sea is salty";
@@ -35,171 +39,112 @@ const TOPIC = [
   "over a kilometre thick beneath the Mediterranean. [sinking through blue water into the dark]",
   "He hadn't timed the sea, only the salt passing through. [one grain dissolving in a drop, very close]",
 ].join("\n");
-/** Saving a video takes a moment after it is ready. */
-const SAVE_LOOKS = { max: 100, everyMs: 100 } as const;
 
 const text = z.string().default("");
-const postSchema = z.looseObject({
-  platform: z.string(),
-  ok: z.boolean().optional(),
+const item = z.looseObject({
+  platform: text,
+  ok: z.boolean().default(false),
   url: text,
   error: text,
+  status: text,
+  topic: text,
+  finalVideoUrl: text,
 });
-const videoSchema = z.looseObject({ jobId: text, status: text, topic: text, finalVideoUrl: text });
-/** What the demo shows of any tool's answer, and of a job. */
-const answerSchema = videoSchema.extend({
-  resourceUri: text,
-  done: z.boolean().default(false),
+/** What the demo shows of any tool's result. */
+const resultSchema = item.extend({
+  jobId: text,
   savedTo: text,
-  videoUrls: z.array(z.string()).default([]),
-  progress: z.looseObject({ total: z.number(), completed: z.number() }).optional(),
-  platforms: z.array(postSchema).default([]),
-  results: z.array(postSchema).default([]),
-  videos: z.array(videoSchema).default([]),
+  platforms: z.array(item).default([]),
+  results: z.array(item).default([]),
+  videos: z.array(item).default([]),
 });
-type Answer = z.output<typeof answerSchema>;
 
 /** Runs the demo. Returns the exit code: 0 if the video was finished and published. */
-export async function runDemo({
-  server,
-  renderSeconds,
-  temporaryFolder,
-  isAttended,
-  ...streams
-}: DemoOptions): Promise<number> {
-  const ui = new TerminalUi(streams);
-  const client = new Client({ name: "faceless-video-mcp-demo", version: VERSION });
+export async function runDemo(options: DemoOptions): Promise<number> {
+  const { renderSeconds, temporaryFolder, isAttended, clock, writeLog, input } = options;
+  const ui = new TerminalUi(options);
+  ui.print(
+    "faceless-video-mcp: a topic becomes a published video. A sandbox stands in for the service, so nothing is paid or posted.",
+  );
   try {
-    ui.print(
-      "faceless-video-mcp: a topic becomes a published video. A sandbox stands in for the service, so nothing is paid or posted.",
-    );
-    await client.connect(
-      new StdioClientTransport({
-        command: server.command,
-        args: [...server.args, "--sandbox"],
-        env: {
-          ...getDefaultEnvironment(),
-          // The usual schedule is for renders of minutes.
-          FACELESS_POLL_SECONDS: "0.5",
-          FACELESS_SANDBOX_SECONDS: String(renderSeconds),
-          FACELESS_SAVE_DIR: await mkdtemp(join(temporaryFolder, "faceless-demo-")),
-        },
-      }),
-    );
-    const published = await drive(client, ui, (renderSeconds * 2 + 60) * 1000);
+    const settings = {
+      // The usual schedule is for renders of minutes.
+      FACELESS_POLL_SECONDS: "0.5",
+      FACELESS_SANDBOX_SECONDS: String(renderSeconds),
+      FACELESS_SAVE_DIR: await mkdtemp(join(temporaryFolder, "faceless-demo-")),
+    };
+    const config = readConfig(settings, { ...NO_FLAGS, sandbox: true }, temporaryFolder);
+    const { signal } = new AbortController();
+    const tools = new LocalTools({
+      config,
+      clock,
+      command: "demo",
+      ui,
+      writeLog,
+      signal,
+      askUser: async () => false,
+    });
+    const isPublished = await drive(tools, ui, (renderSeconds * 2 + 60) * 1000);
     const file = "The file stays until your system clears its temporary folder.";
-    if (isAttended && streams.input.isTTY === true)
-      await ui.pause(`The links work until you press Enter. ${file}`);
+    if (isAttended && input.isTTY === true) await ui.pause(`The links work until you press Enter. ${file}`);
     else ui.step(`The links end with this demo. ${file}`);
-    ui.step(
-      "Now with your account: the README has the entry for your client (Claude Desktop, Cursor, VS Code).",
-    );
-    return published ? 0 : 1;
+    ui.step("Now with your account: faceless-video-mcp config CLIENT prints the entry for your client.", [
+      "In a clone: node dist/bin.cjs config CLIENT --installed",
+    ]);
+    return isPublished ? 0 : 1;
   } catch (error) {
     ui.step(`Failed: ${error instanceof Error ? error.message : String(error)}`);
     return 1;
-  } finally {
-    await client.close();
   }
 }
 
-async function drive(client: Client, ui: TerminalUi, timeoutMs: number): Promise<boolean> {
-  const { tools } = await client.listTools();
-  ui.step("Your AI client starts the server and finds its tools", [tools.map(({ name }) => name).join(", ")]);
-
-  const prompt = await client.getPrompt({
-    name: "write_video_topic",
-    arguments: { subject: SUBJECT, style: STYLE, duration: "30" },
-  });
+async function drive(tools: LocalTools, ui: TerminalUi, timeoutMs: number): Promise<boolean> {
+  const call = async (tool: Tool, args: object) => resultSchema.parse(await tools.run(tool, args));
+  ui.step("Your AI client starts the server and finds its tools", [
+    toolsFor(NO_FLAGS)
+      .map(({ name }) => name)
+      .join(", "),
+  ]);
   ui.step(`The prompt write_video_topic tells it how to make a good topic of "${SUBJECT}"`, [
-    ...(prompt.description === undefined ? [] : [prompt.description]),
     "It writes one and shows it to you:",
     "",
     ...TOPIC.split("\n"),
   ]);
 
-  const { jobId, resourceUri } = await call(client, "generate_video", {
-    topic: TOPIC,
-    style: STYLE,
-    duration: 30,
-    music: "cinematic",
-  });
+  const order = { topic: TOPIC, style: STYLE, duration: 30, music: "cinematic" };
+  const { jobId } = await call(generateVideo, order);
   ui.step("You agree, and generate_video starts the render (this is what spends credits)", [`Job ${jobId}`]);
 
-  const { status } = await watch(client, ui, resourceUri, timeoutMs);
+  ui.step("It follows the job: the real service takes 2 to 4 minutes, the sandbox some seconds");
+  const ended = await tools.follow(jobId, timeoutMs);
+  const { status, finalVideoUrl, savedTo } = resultSchema.parse(await tools.whenSaved(ended));
   if (stateOf(status) !== "ready") {
     ui.step(`The job ended as ${status}`);
     return false;
   }
-  const { finalVideoUrl, savedTo } = await readSaved(client, jobId);
   ui.step("Your video is ready (a sample here), and saved in the folder that FACELESS_SAVE_DIR names", [
     finalVideoUrl,
     savedTo === "" ? "It is still being saved." : savedTo,
   ]);
 
-  const { platforms } = await call(client, "list_connected_platforms", {});
+  const { platforms } = await call(listConnectedPlatforms, {});
   const names = platforms.map(({ platform }) => platform);
   ui.step("list_connected_platforms shows your accounts", [names.join(", ")]);
 
-  const { results } = await call(client, "publish_video", { jobId, platforms: names });
+  const { results } = await call(publishVideo, { jobId, platforms: names });
   ui.step(
     "You say where, and publish_video posts it, with one result per platform",
     results.map(({ platform, ok, url, error }) =>
-      ok === true
+      ok
         ? `${platform}: posted ${url}`
         : `${platform}: not posted. ${error} (The sandbox fails here on purpose, to show you a failed post.)`,
     ),
   );
 
-  const { videos } = await call(client, "list_videos", { limit: 5 });
+  const { videos } = await call(listVideos, { limit: 5 });
   ui.step(
     "list_videos shows it from now on",
-    videos.flatMap(({ status, topic, finalVideoUrl: link }) => [`${status}: ${topic}`, link]),
+    videos.flatMap(({ status: word, topic, finalVideoUrl: link }) => [`${word}: ${topic}`, link]),
   );
-  return results.some(({ ok }) => ok === true);
-}
-
-/** Follows the job through a subscription until it ends, with a progress bar of its clips. */
-async function watch(client: Client, ui: TerminalUi, uri: string, timeoutMs: number): Promise<Answer> {
-  ui.step("A subscription follows the job: the real service takes 2 to 4 minutes, the sandbox some seconds", [
-    uri,
-  ]);
-  const read = async (): Promise<Answer> => {
-    const [content] = (await client.readResource({ uri })).contents;
-    if (content === undefined || !("text" in content)) throw new Error(`${uri} has no text`);
-    return answerSchema.parse(JSON.parse(content.text));
-  };
-  const show = ({ done, status, videoUrls, progress }: Answer) => {
-    if (progress !== undefined)
-      ui.progress(progress.completed, progress.total, `${progress.completed} of ${progress.total} clips`);
-    if (done) ui.print(`  ${status}: ${videoUrls.length} clips`);
-  };
-  return new Promise<Answer>((resolve, reject) => {
-    setTimeout(() => reject(new Error(`${uri} has not ended in time`)), timeoutMs).unref();
-    const look = () =>
-      read().then((job) => {
-        show(job);
-        if (job.done) resolve(job);
-      }, reject);
-    client.setNotificationHandler("notifications/resources/updated", look);
-    client.subscribeResource({ uri }).then(look, reject);
-  });
-}
-
-/** The finished video, saved unless that takes unusually long. */
-async function readSaved(client: Client, jobId: string): Promise<Answer> {
-  for (let looks = 1; ; looks++) {
-    const video = await call(client, "get_video_status", { jobId });
-    if (video.savedTo !== "" || looks === SAVE_LOOKS.max) return video;
-    await pause(SAVE_LOOKS.everyMs);
-  }
-}
-
-async function call(client: Client, name: string, args: Record<string, unknown>): Promise<Answer> {
-  const result = await client.callTool({ name, arguments: args });
-  if (result.isError === true) {
-    const [block] = result.content;
-    throw new Error(`${name}: ${block?.type === "text" ? block.text : "failed"}`);
-  }
-  return answerSchema.parse(result.structuredContent);
+  return results.some(({ ok }) => ok);
 }

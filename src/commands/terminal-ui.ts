@@ -25,22 +25,19 @@ export class TerminalUi {
   }
 
   /** Prints lines, each broken at its words if it is wider than the terminal. */
-  print(text: string): void {
+  print(text: string, style = (line: string) => line): void {
     const { output } = this.#streams;
     const width = output.isTTY === true ? (output.columns ?? Infinity) : Infinity;
-    output.write(
-      `${text
-        .split("\n")
-        .flatMap((line) => wrap(line, width))
-        .join("\n")}\n`,
-    );
+    const lines = text.split("\n").flatMap((line) => wrap(line, width));
+    output.write(`${lines.map(style).join("\n")}\n`);
   }
 
   /** Shows the beginning of a step, with `lines` about it. */
   step(title: string, lines: readonly string[] = []): void {
     const isColoured = this.#streams.output.hasColors?.() === true;
+    const style = (line: string) => (isColoured ? styleText(["bold", "magenta"], line) : line);
     this.print("");
-    this.print(isColoured ? styleText(["bold", "magenta"], title) : title);
+    this.print(title, style);
     for (const line of lines) this.print(`  ${line}`);
   }
 

@@ -1,0 +1,85 @@
+// The tools in this process, for commands that call them without a client.
+
+import { type Clock, pause } from "../clock.ts";
+import type { Config } from "../config.ts";
+import { createLog } from "../log.ts";
+import type { Application } from "../mcp/application.ts";
+import { createRedact } from "../redact.ts";
+import type { Job } from "../service/responses.ts";
+import { describeProgress } from "../tools/describe-job.ts";
+import { getVideoStatus } from "../tools/get-video-status.ts";
+import { runTool, type Tool, type ToolContext } from "../tools/tool.ts";
+import { VERSION } from "../version.ts";
+import { createApplication } from "./create-application.ts";
+import { createService } from "./create-service.ts";
+import type { TerminalUi } from "./terminal-ui.ts";
+
+/** The structured result of a tool. */
+export type Result = Readonly<Record<string, unknown>>;
+
+export interface LocalToolsOptions extends Pick<ToolContext, "askUser" | "signal"> {
+  readonly config: Config;
+  readonly clock: Clock;
+  /** The name of the command. */
+  readonly command: string;
+  /** Shows the progress of a job that is followed. */
+  readonly ui: TerminalUi;
+  readonly writeLog: (line: string) => void;
+}
+
+const SAVE_STEP_MS = 200;
+
+export class LocalTools {
+  readonly #application: Application;
+  readonly #context: ToolContext;
+  readonly #onChange: (job: Job) => void;
+
+  constructor({ config, clock, command, ui, writeLog, askUser, signal }: LocalToolsOptions) {
+    const redact = createRedact(config.service?.apiKey);
+    const log = createLog(config.logLevel, redact, writeLog);
+    for (const { variable, problem, fix } of config.warnings) log.warn(`${variable} ${problem}. ${fix}.`);
+    const service = createService(config, clock);
+    this.#application = createApplication({ config, service, clock, log, redact });
+    this.#onChange = (job) => {
+      const { completed = 0, failed = 0, total = 0 } = job.progress ?? {};
+      ui.progress(completed + failed, total, describeProgress(job));
+    };
+    this.#context = {
+      ...this.#application,
+      signal,
+      askUser,
+      client: `faceless-video-mcp ${command} ${VERSION}`,
+      waitForEnd: (job, forMs) => this.#waitForEnd(job, forMs, () => {}),
+    };
+  }
+
+  /** Throws a BridgeError for bad input, and whatever the tool throws. */
+  async run(tool: Tool, args: object): Promise<Result> {
+    await this.#application.restoreJobs();
+    return runTool(tool, args, this.#context);
+  }
+
+  /** Shows the job's progress until it ends, the time is over or the signal fires, then reads it. */
+  follow(jobId: string, forMs: number): Promise<Result> {
+    const waitForEnd = (job: Job) => {
+      this.#onChange(job);
+      return this.#waitForEnd(job, forMs, this.#onChange);
+    };
+    return runTool(getVideoStatus, { jobId, waitSeconds: 1 }, { ...this.#context, waitForEnd });
+  }
+
+  /** The job again once its file is there: it is written in the background, which ends with this process. */
+  async whenSaved(job: Result): Promise<Result> {
+    const { jobId } = job;
+    if (typeof jobId !== "string") return job;
+    const { signal, savedVideos } = this.#context;
+    const isSaving = () => savedVideos.stateOf(jobId)?.state === "saving" && !signal.aborted;
+    if (!isSaving()) return job;
+    while (isSaving()) await pause(this.#application.clock, SAVE_STEP_MS, signal);
+    return { ...job, ...(await this.run(getVideoStatus, { jobId })) };
+  }
+
+  #waitForEnd(job: Job, forMs: number, onChange: (job: Job) => void): Promise<Job> {
+    return this.#application.waitForEnd({ job, forMs, signal: this.#context.signal, onChange });
+  }
+}
