@@ -12,6 +12,7 @@ import { listConnectedPlatforms } from "../tools/list-connected-platforms.ts";
 import { listVideos } from "../tools/list-videos.ts";
 import { publishVideo } from "../tools/publish-video.ts";
 import type { Tool } from "../tools/tool.ts";
+import { IS_ON_NPM } from "../version.ts";
 import { LocalTools } from "./local-tools.ts";
 import { type Streams, TerminalUi } from "./terminal-ui.ts";
 
@@ -88,9 +89,8 @@ export async function runDemo(options: DemoOptions): Promise<number> {
     const file = "The file stays until your system clears its temporary folder.";
     if (isAttended && input.isTTY === true) await ui.pause(`The links work until you press Enter. ${file}`);
     else ui.step(`The links end with this demo. ${file}`);
-    ui.step("Now with your account: faceless-video-mcp config CLIENT prints the entry for your client.", [
-      "In a clone: node dist/bin.cjs config CLIENT --installed",
-    ]);
+    const start = IS_ON_NPM ? "npx -y faceless-video-mcp" : "node dist/bin.cjs";
+    ui.step(`Now with your account: ${start} config CLIENT prints the entry for your client.`);
     return isPublished ? 0 : 1;
   } catch (error) {
     ui.step(`Failed: ${error instanceof Error ? error.message : String(error)}`);
