@@ -143,9 +143,11 @@ function exitCodeOf({ status, done, results }: Result, { waits }: Call): number 
 /** Summary and next step, and a line for each item of a list. */
 function asText({ summary, nextStep, ...rest }: Result): string {
   const items: unknown[] = Object.values(rest).filter(Array.isArray).flat();
-  const lines = items.map((item) =>
-    item instanceof Object ? Object.values(item).filter((value) => typeof value !== "object") : [],
-  );
-  const shown = lines.filter((line) => line.length > 0).map((line) => `  ${line.join("  ")}`);
-  return [summary, nextStep, ...shown.map(stripUnsafeCharacters)].filter(Boolean).join("\n");
+  const lines = items.filter((item) => item instanceof Object).map(asLine);
+  return [summary, nextStep, ...lines].filter(Boolean).join("\n");
+}
+
+function asLine(item: object): string {
+  const values: unknown[] = Object.values(item).filter((value) => typeof value !== "object");
+  return `  ${stripUnsafeCharacters(values.join("  "))}`;
 }
