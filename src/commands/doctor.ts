@@ -1,7 +1,8 @@
 // Checks whether a video could be made with the settings of this terminal or of a client's entry, and says
 // how to fix what is wrong. Spends nothing and leaves nothing behind.
 
-import { isAbsolute } from "node:path";
+import { existsSync } from "node:fs";
+import { delimiter, isAbsolute } from "node:path";
 import type { Clock } from "../clock.ts";
 import type { ClientName } from "../command-line.ts";
 import { type Environment, type Flags, NO_FLAGS, readConfig } from "../config.ts";
@@ -42,7 +43,7 @@ export interface DoctorOptions extends HostInfo {
 }
 
 /** Every report has these checks, or says that they were skipped. */
-const CHECK_NAMES = ["Node.js", "settings", "service", "key", "requests", "platforms", "journal"];
+const CHECK_NAMES = ["Node.js", "settings", "service", "key", "rate limit", "journal"];
 const SANDBOX_CHECK_NAMES = ["Node.js", "settings", "journal"];
 /** npx may have to download the package. */
 const START_MS = 30_000;
@@ -131,11 +132,19 @@ async function checkStart(
   const passedOn = Object.entries(terminal).filter(
     ([variable]) => inherits === true || PASSED_ON.test(variable),
   );
+  if (isAbsolute(cwd) && !existsSync(cwd))
+    return [fail(name, `the entry starts it in ${quote(cwd)}, which doesn't exist`, replace)];
   const startedMs = clock.monotonicMs();
   const started = await startEntry(words, {
     cwd: isAbsolute(cwd) ? cwd : homeDir,
     // npm tries for more than a minute before it says that it can't reach its registry.
-    env: { ...Object.fromEntries(passedOn), HOME: homeDir, npm_config_fetch_retries: "0", ...env },
+    env: {
+      ...Object.fromEntries(passedOn),
+      PATH: pathOf(terminal),
+      HOME: homeDir,
+      npm_config_fetch_retries: "0",
+      ...env,
+    },
     limitMs: START_MS,
   });
   const seconds = ((clock.monotonicMs() - startedMs) / 1_000).toFixed(1);
@@ -144,7 +153,7 @@ async function checkStart(
   if (started.name !== "faceless-video-mcp")
     return [fail(name, `the program that answers is ${quote(started.name)}`, replace)];
   const path =
-    isDesktopApp === true && platform !== "win32" ? findInPath(words[0] ?? "", terminal) : undefined;
+    isDesktopApp === true && platform !== "win32" ? findInPath(words[0] ?? "", pathOf(terminal)) : undefined;
   return [
     pass(name, `version ${version}, ${tools.length} tools, in ${seconds} s`),
     ...(isOlder(version, VERSION)
@@ -167,6 +176,14 @@ async function checkStart(
       : []),
     ...(tools.includes("generate_video") ? [] : [pass(READ_ONLY, "no video can be made or posted")]),
   ];
+}
+
+/** Without folders of a project: npm puts node_modules/.bin into the PATH of what it starts. */
+function pathOf({ PATH = "" }: Environment): string {
+  const isProjects = (folder: string) => !isAbsolute(folder) || /[\\/]node_modules[\\/]/.test(folder);
+  return PATH.split(delimiter)
+    .filter((folder) => !isProjects(folder))
+    .join(delimiter);
 }
 
 /** Compares versions of three numbers. */

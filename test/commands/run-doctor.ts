@@ -4,21 +4,11 @@ import { expect, vi } from "vitest";
 import { systemClock } from "../../src/clock.ts";
 import { type DoctorOptions, runDoctor } from "../../src/commands/doctor.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
-import { DOCUMENT, VIDEOS } from "../fixtures/constants.ts";
+import { VIDEOS } from "../fixtures/constants.ts";
 import { type Reply, type ScriptedService, scriptedService } from "../fixtures/scripted-service.ts";
 
-const PLATFORMS = "/api/v1/connected-platforms";
-
-/** A service with this answer for the video list, and with one connected platform. */
-export const serviceWith = (
-  videos: Reply,
-  platforms: readonly unknown[] = ["tiktok"],
-): Promise<ScriptedService> =>
-  scriptedService({
-    [VIDEOS]: videos,
-    [DOCUMENT]: { json: { paths: { [PLATFORMS]: { get: { operationId: "list_connected_platforms" } } } } },
-    [`GET ${PLATFORMS}`]: { json: { platforms } },
-  });
+/** A service with this answer for the video list. */
+export const serviceWith = (videos: Reply): Promise<ScriptedService> => scriptedService({ [VIDEOS]: videos });
 
 export const NO_VIDEOS = { json: { videos: [] } };
 

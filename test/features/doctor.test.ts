@@ -1,7 +1,8 @@
 // `doctor --client`: what it says of an entry in the user's own files, which it starts.
 
-import { mkdir, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { CLIENTS, type ClientName } from "../../src/command-line.ts";
@@ -306,6 +307,24 @@ test("doctor warns of a program that an application started from the desktop may
         "this terminal has node in ~/.nvm/versions/node/v20.0.0/bin/node, where Claude Desktop may not look",
       ),
     ],
+  ]);
+});
+
+test("doctor starts no program of a project, which npm puts into the PATH of what it starts", async () => {
+  const home = await homeWith(
+    "cursor",
+    servers(good((await service()).url), { command: "npx", args: ["-y", "x"] }),
+  );
+  const mark = join(home, "mark");
+  const folder = join(home, "project/node_modules/.bin");
+  await write(join(folder, "npx"), `#!/bin/sh\ntouch ${mark}\n`);
+  await chmod(join(folder, "npx"), 0o755);
+
+  const { lines } = await doctor("cursor", home, { env: { PATH: `${folder}${delimiter}/nowhere` } });
+
+  expect([existsSync(mark), problemsIn(lines)[0]]).toEqual([
+    false,
+    expect.stringContaining('there is no program "npx"'),
   ]);
 });
 

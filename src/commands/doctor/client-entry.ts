@@ -8,7 +8,6 @@ import { load as parseYaml } from "js-yaml";
 import { parse as parseToml } from "smol-toml";
 import * as z from "zod";
 import type { ClientName } from "../../command-line.ts";
-import type { Environment } from "../../config.ts";
 import { errnoOf } from "../../errors.ts";
 import { quote } from "../../text.ts";
 import { type ClientFormat, filesOf, FORMATS } from "../client-formats.ts";
@@ -172,9 +171,9 @@ export function hijackRisk(
 }
 
 /** The path of a program that is looked for in PATH. */
-export function findInPath(command: string, env: Environment): string | undefined {
+export function findInPath(command: string, path: string): string | undefined {
   if (isAbsolute(command)) return undefined;
-  const paths = (env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, command));
+  const paths = path.split(delimiter).map((folder) => join(folder, command));
   return paths.find((path) => existsSync(path));
 }
 

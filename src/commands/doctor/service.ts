@@ -1,20 +1,18 @@
-// Checks service, key, rate limit and platforms by the same requests that the server makes.
+// Checks service, key and rate limit by the same requests that the server makes.
 
 import type { Clock } from "../../clock.ts";
 import { BridgeError } from "../../errors.ts";
 import { type ServiceResponse, responseSchemas } from "../../service/responses.ts";
-import { OPERATIONS, ServiceClient } from "../../service/client.ts";
+import { OPERATIONS } from "../../service/client.ts";
 import { RequestSender } from "../../service/request-sender.ts";
 import { TransportFailure } from "../../service/transport-failure.ts";
-import { cleanServiceText } from "../../text.ts";
 import type { ServiceConfig } from "../../config.ts";
 import { VERSION } from "../../version.ts";
 import { EXAMPLE_KEY } from "../server-entry.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 
-// Together well below the 20 s that such a request has in the server.
+// Well below the 20 s that such a request has in the server.
 const ANSWER_MS = 8_000;
-const PLATFORMS_MS = 5_000;
 const OTHER_ADDRESS =
   "Set FACELESS_BASE_URL to the service's address, not to that of its website. On a public network, sign in to the network first";
 
@@ -25,8 +23,7 @@ export async function checkService(
 ): Promise<readonly Check[]> {
   if (config === undefined) return [];
   const hasKey = config.apiKey !== EXAMPLE_KEY;
-  const options = { version: VERSION, clock, random: Math.random };
-  const requests = await RequestSender.open({ ...options, config });
+  const requests = await RequestSender.open({ version: VERSION, clock, random: Math.random, config });
   const startedMs = clock.monotonicMs();
   try {
     const url = requests.address("/api/v1/videos", { limit: "1" });
@@ -42,10 +39,7 @@ export async function checkService(
     return [
       pass("service", `${addressOf(config.baseUrl)} answers (${tookMs} ms)`),
       ...(hasKey ? [pass("key", "the service accepts it")] : []),
-      ...checkRequests(answer),
-      ...(hasKey
-        ? [await checkPlatforms(new ServiceClient({ ...options, connect: async () => config }))]
-        : []),
+      ...checkRateLimit(answer),
     ];
   } catch (error) {
     if (error instanceof BridgeError) return checkFailure(error, addressOf(config.baseUrl), hasKey);
@@ -73,39 +67,23 @@ function checkFailure(error: BridgeError, address: string, hasKey: boolean): rea
   if (code === "unauthorized") return hasKey ? [answers, fail("key", detail, fix)] : [answers];
   if (code === "out_of_credits")
     return [answers, pass("key", "the service accepts it"), fail("credits", detail, fix)];
-  if (code === "rate_limited") return [answers, fail("requests", detail, fix)];
+  if (code === "rate_limited") return [answers, fail("rate limit", detail, fix)];
   return [fail("service", detail, fix)];
 }
 
 /** How many requests the service allows for now. */
-function checkRequests({ headers }: ServiceResponse): readonly Check[] {
+function checkRateLimit({ headers }: ServiceResponse): readonly Check[] {
   const remaining = countOf(headers["x-ratelimit-remaining"]);
   const limit = countOf(headers["x-ratelimit-limit"]);
   if (remaining === undefined) return [];
   const detail = `${remaining}${limit === undefined ? "" : ` of ${limit}`} requests left for now`;
   return [
     remaining > 0
-      ? pass("requests", detail)
-      : warn("requests", detail, "Wait a few minutes, and see what else uses this key"),
+      ? pass("rate limit", detail)
+      : warn("rate limit", detail, "Wait a few minutes, and see what else uses this key"),
   ];
 }
 
 function countOf(header: string | string[] | undefined): number | undefined {
   return typeof header === "string" && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
-}
-
-async function checkPlatforms(service: ServiceClient): Promise<Check> {
-  const connect = "Connect an account on the service's website";
-  try {
-    const { platforms } = await service.listConnectedPlatforms({ deadlineMs: PLATFORMS_MS });
-    if (platforms.length === 0)
-      return warn("platforms", "none is connected: videos can be made, but not published", connect);
-    return pass("platforms", platforms.map(({ platform }) => cleanServiceText(platform, 40)).join(", "));
-  } catch (error) {
-    if (!(error instanceof BridgeError)) throw error;
-    const reason = error.facts.message.replace(/\.$/, "");
-    return warn("platforms", reason, "Check on the service's website which accounts are connected");
-  } finally {
-    service.close();
-  }
 }
