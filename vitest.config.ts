@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 /** Tests that replace a module or its timers, or look at what the whole process holds. */
 const ISOLATED = [
-  "test/idempotency/journal-{disk,postgres}.test.ts",
+  "test/idempotency/journal-postgres.test.ts",
   "test/service/{leaks,late-answers}.test.ts",
   "test/faults/deadline.test.ts",
 ];

@@ -2,6 +2,7 @@
 // Never throws, because the server has to start and report a wrong setting at each call. Never shows a value.
 
 import { join } from "node:path";
+import { DATABASE_EXAMPLE, parseDatabaseAddress } from "./database-address.ts";
 import { isLoopback } from "./loopback.ts";
 import {
   EXAMPLE_URL,
@@ -11,7 +12,6 @@ import {
   oneOf,
   parseBaseUrl,
   parseFolder,
-  parseJournalUrl,
   parseKey,
   parseNoProxy,
   parseNumber,
@@ -156,9 +156,9 @@ export const SETTINGS = {
     name: "FACELESS_JOURNAL_URL",
     meaning:
       "Postgres database that holds the journal instead of the folder, so that several computers share one; its password is kept as secret as the key",
-    values: "an address such as postgres://USER:PASSWORD@HOST/DATABASE",
+    values: `an address such as ${DATABASE_EXAMPLE}`,
     default: "the journal folder",
-    parse: parseJournalUrl,
+    parse: parseDatabaseAddress,
     isGuard: true,
   },
   webhookPort: {
@@ -245,7 +245,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     stateDir: sandbox || stateDir === OFF ? undefined : (stateDir ?? defaultStateDir(homeDir)),
     /** Whether it is made where it is missing. One that the user has set may lie on a disk to be mounted. */
     makesStateDir: !sandbox && stateDir === undefined,
-    /** The database that holds the journal instead of `stateDir`. May hold a password: never show it whole. */
+    /** The database that holds the journal beside what `stateDir` holds. Has a password: never show it whole. */
     journalUrl: sandbox ? undefined : journalUrl,
     webhookPort: read(SETTINGS.webhookPort),
     logLevel: read(SETTINGS.logLevel) ?? LOG_LEVEL_DEFAULT,

@@ -12,7 +12,7 @@ export interface Mistake {
 export const NEW_KEY = "Create a key in the account settings of the service, section API";
 export const EXAMPLE_URL = "https://videos.example.com";
 const SWAPPED = "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were swapped, swap them back";
-const IN_QUOTES = { problem: "is in quotes", fix: "Remove the quotes around it" };
+export const IN_QUOTES = { problem: "is in quotes", fix: "Remove the quotes around it" };
 /** Printable, and short: redaction searches every text for the key's spellings. */
 const USABLE_KEY = /^fl_[^"'`\\\s\P{ASCII}\p{Cc}]{1,509}$/u;
 
@@ -20,7 +20,7 @@ export function isMistake(value: unknown): value is Mistake {
   return value instanceof Object && "problem" in value;
 }
 
-function isQuoted(text: string): boolean {
+export function isQuoted(text: string): boolean {
   return /^["'`“”‘’].*["'`“”‘’]$/s.test(text);
 }
 
@@ -75,18 +75,6 @@ export function parseProxy(text: string): string | undefined {
 export function parseNoProxy(text: string): string {
   const hosts = text.split(/[,\s]+/).map((host) => host.replace(/\.(?=$|:\d+$)/, ""));
   return hosts.includes("*") ? "*" : hosts.filter((host) => host !== "").join(",");
-}
-
-export function parseJournalUrl(text: string): URL | Mistake | undefined {
-  if (isQuoted(text)) return IN_QUOTES;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  // A raw /, ? or # in the password ends the host early: what follows would pass for the database.
-  if (url !== undefined && /@/.test(url.pathname + url.search + url.hash))
-    return {
-      problem: "has a user name or password with a /, ? or #",
-      fix: "Write / as %2F, ? as %3F and # as %23 in them",
-    };
-  return url !== undefined && /^postgres(ql)?:$/.test(url.protocol) && url.hostname !== "" ? url : undefined;
 }
 
 /** A relative path would lie in whatever folder the client starts the server from. */

@@ -31,3 +31,6 @@ export const UNDER_WAY_MS = Math.ceil((PAID_REQUEST_MS + LATE_ANSWER_MS) / MINUT
 
 /** A disk that takes longer counts as one that can't be read or written, so that the call ends in time. */
 export const MAX_DISK_MS = 4_000;
+
+/** A connection to the database of the journal, which may have to wake up first. */
+export const MAX_CONNECT_MS = 8_000;

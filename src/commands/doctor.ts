@@ -198,7 +198,7 @@ async function checkSettings({ env, flags, hidden }: Settings, options: DoctorOp
   const checks = [
     ...checkConfig(env, config, { isEntry: options.client !== undefined, hidden }),
     ...(await checkService(target, options.clock)),
-    await checkJournal(config, options),
+    await checkJournal(config, options.clock),
     ...(await checkSavedVideos(config)),
   ];
   return { checks, sandbox };

@@ -8,14 +8,26 @@ import { JournalFiles } from "../idempotency/journal-files.ts";
 import { JournalPostgres } from "../idempotency/journal-postgres.ts";
 import { openPrivateFolder } from "../private-folder.ts";
 
-/** Where the journal is kept; undefined where the settings keep none. */
+/** Where the journal is kept; undefined if the settings keep none. */
 export function openJournalStore(
   { journalUrl, stateDir, makesStateDir }: Pick<Config, "journalUrl" | "stateDir" | "makesStateDir">,
   clock: Clock,
 ): JournalStore | undefined {
-  if (journalUrl !== undefined) return new JournalPostgres(journalUrl, clock);
   if (stateDir === undefined) return undefined;
-  return new JournalFiles(openPrivateFolder(stateDir, { mayMake: makesStateDir }), clock);
+  const files = new JournalFiles(openPrivateFolder(stateDir, { mayMake: makesStateDir }), clock);
+  if (journalUrl === undefined) return files;
+  const database = new JournalPostgres(journalUrl, clock);
+  return {
+    place: database.place,
+    now: () => database.now(),
+    append: (lines) => database.append(lines),
+    rehearse: () => database.rehearse(),
+    // What was paid and posted before the database was set counts too.
+    readNew: async (onLine) => {
+      await files.readNew(onLine);
+      await database.readNew(onLine);
+    },
+  };
 }
 
 /** What the journal holds, for a command that adds nothing, or why it can't be read. */

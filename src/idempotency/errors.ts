@@ -88,14 +88,17 @@ export class JournalError extends BridgeError {
   /** What the user can do, as a clause. */
   readonly fix: string;
 
-  /** `fixOfStore` is the fix where the journal is not kept in files. */
-  constructor(use: "read" | "written" | "understood", place: string, reason: string, fixOfStore?: string) {
+  constructor(
+    use: "read" | "written" | "understood",
+    place: string,
+    reason: string,
+    fix = use === "understood" ? UPDATE : fixFor(use, reason),
+  ) {
     const problem = `can't be ${use} (${reason}: ${place})`;
-    const fix = use === "understood" ? UPDATE : (fixOfStore ?? fixFor(use, reason));
     super({
       code: use === "written" ? "journal_unwritable" : "journal_unreadable",
       message: `The journal that guards against paying or posting twice ${problem}, so nothing was sent.`,
-      nextStep: `Tell the user: ${fix}, then call again.${fixOfStore === undefined ? SWITCHED_OFF : ""}`,
+      nextStep: `Tell the user: ${fix}, then call again.`,
       outcome: "not_sent",
       retryable: true,
     });
@@ -105,10 +108,8 @@ export class JournalError extends BridgeError {
 }
 
 const UPDATE = "update this server, as a newer version has written it";
-const SWITCHED_OFF =
-  " FACELESS_STATE_DIR=off lets the server work without this guard, and only the user may turn it off.";
 
-/** What the user can do, by the code of the operating system or a reason of our own. */
+/** What the user can do about a file, by the code of the operating system or a reason of our own. */
 function fixFor(use: "read" | "written", reason: string): string {
   switch (reason) {
     case "EACCES":
@@ -125,9 +126,7 @@ function fixFor(use: "read" | "written", reason: string): string {
     case "ENFILE":
       return "close other programs, which have too many files open";
     default:
-      return reason.includes("another user's file")
-        ? "make it a regular file of the user who runs this server"
-        : "check it and the disk that holds it";
+      return "check it and the disk that holds it";
   }
 }
 

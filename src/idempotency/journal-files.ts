@@ -8,9 +8,7 @@ import type { PrivateFolder } from "../private-folder.ts";
 import { errnoOf } from "../errors.ts";
 import { MAX_DISK_MS } from "../time-budget.ts";
 import { JournalError } from "./errors.ts";
-import type { JournalStore } from "./journal.ts";
-
-type OnLine = Parameters<JournalStore["readNew"]>[0];
+import type { JournalStore, OnLine } from "./journal.ts";
 
 const MAX_DAYS = 90;
 /** Matches the copies of programs for synchronising too, which have more in their names. */
@@ -34,10 +32,8 @@ export class JournalFiles implements JournalStore {
   readonly #clock: Pick<Clock, "now" | "after">;
   /** By the files' names. */
   readonly #progress = new Map<string, Progress>();
-  /** The newest day of the last look, such as 2026-11-23. */
-  #newestDay = "";
-  /** Looks one after the other: two at once would both read what is new. */
-  #reading: Promise<unknown> = Promise.resolve();
+  /** Files of older days than are kept, as of the last look. */
+  #outdated: readonly string[] = [];
 
   constructor(folder: PrivateFolder, clock: Pick<Clock, "now" | "after">) {
     this.place = folder.path;
@@ -49,43 +45,33 @@ export class JournalFiles implements JournalStore {
     return this.#clock.now();
   }
 
-  /** Resolves when the line is on disk. Throws a JournalError. */
-  async append(line: string): Promise<void> {
-    const today = new Date(this.now()).toISOString().slice(0, 10);
-    // A clock that was set back begins no earlier file: processes agree on the order of lines in one file.
-    const day = today > this.#newestDay ? today : this.#newestDay;
-    const name = `journal-${day}.jsonl`;
+  async append(lines: readonly string[]): Promise<void> {
+    const name = `journal-${new Date(this.now()).toISOString().slice(0, 10)}.jsonl`;
     // The newline in front ends a line that a crash has torn, so that it does not swallow this one.
-    await this.#inTime(this.#folder.append(name, `\n${line}\n`)).catch((error: unknown) => {
-      throw new JournalError("written", join(this.#folder.path, name), reasonOf(error));
-    });
+    const text = lines.map((line) => `\n${line}\n`).join("");
+    await this.#inTime("written", join(this.place, name), this.#folder.append(name, text));
+    const outdated = this.#outdated.map((old) => this.#folder.remove(old));
+    await this.#inTime("written", this.place, Promise.allSettled(outdated));
   }
 
   /** Files come in the order of their names; the source of a line is its file's path. */
-  readNew(onLine: OnLine): Promise<void> {
-    const look = this.#reading.then(() => this.#look(onLine));
-    this.#reading = look.catch(() => {});
-    return look;
-  }
-
-  async #look(onLine: OnLine): Promise<void> {
-    const folder = this.#folder;
-    const files = await this.#readInTime(folder.path, folder.list(FILE_NAME));
+  async readNew(onLine: OnLine): Promise<void> {
+    const files = await this.#inTime("read", this.place, this.#folder.list(FILE_NAME));
     const names = [...files.keys()].sort();
+    // By name and never by the clock, which may be wrong for one process.
     const days = [...new Set(names.map(dayOf))].filter((day) => day !== "").slice(-MAX_DAYS);
-    this.#newestDay = days.at(-1) ?? "";
+    const isOutdated = (name: string) => dayOf(name) !== "" && !days.includes(dayOf(name));
+    this.#outdated = names.filter(isOutdated);
     for (const name of names) {
-      const day = dayOf(name);
       const version = files.get(name) ?? "";
-      // By name and never by the clock, which may be wrong for one process.
-      if (day !== "" && !days.includes(day)) await this.#inTime(folder.remove(name)).catch(() => {});
-      else if (this.#progress.get(name)?.version !== version) await this.#read(name, version, onLine);
+      if (!isOutdated(name) && this.#progress.get(name)?.version !== version)
+        await this.#read(name, version, onLine);
     }
   }
 
   async #read(name: string, version: string, onLine: OnLine): Promise<void> {
-    const path = join(this.#folder.path, name);
-    const bytesFrom = (from: number) => this.#readInTime(path, this.#folder.read(name, from));
+    const path = join(this.place, name);
+    const bytesFrom = (from: number) => this.#inTime("read", path, this.#folder.read(name, from));
     const { length, tail } = this.#progress.get(name) ?? { length: 0, tail: Buffer.alloc(0) };
     let [start, known] = [length - tail.length, tail.length];
     let bytes = await bytesFrom(start);
@@ -107,24 +93,17 @@ export class JournalFiles implements JournalStore {
     this.#progress.set(name, { version, length: start + end, tail: Buffer.from(last) });
   }
 
-  /** Throws a JournalError. */
-  #readInTime<Result>(path: string, reading: Promise<Result>): Promise<Result> {
-    return this.#inTime(reading).catch((error: unknown) => {
-      throw new JournalError("read", path, reasonOf(error));
-    });
-  }
-
-  /** Rejects where the disk takes too long. */
-  #inTime<Result>(work: Promise<Result>): Promise<Result> {
+  /** Throws a JournalError, also if the disk takes too long. */
+  #inTime<Result>(use: "read" | "written", path: string, work: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const late = new Error(`no answer in ${MAX_DISK_MS / 1000} s`);
-      const cancel = this.#clock.after(MAX_DISK_MS, () => reject(late));
-      void work.then(resolve, reject).finally(cancel);
+      const fail = (reason: string) => reject(new JournalError(use, path, reason));
+      const cancel = this.#clock.after(MAX_DISK_MS, () => fail(`no answer in ${MAX_DISK_MS / 1000} s`));
+      void work.then(resolve, (error: unknown) => fail(reasonOf(error))).finally(cancel);
     });
   }
 }
 
-/** The UTC day in a file's name, such as 2026-11-23; empty where there is none. */
+/** The UTC day in a file's name, such as 2026-11-23; empty if there is none. */
 function dayOf(name: string): string {
   return /^journal-(\d{4}-\d{2}-\d{2})/.exec(name)?.[1] ?? "";
 }

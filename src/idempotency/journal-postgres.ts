@@ -1,72 +1,70 @@
 // Keeps the journal's lines as rows of one table in a Postgres database, which servers on many computers share.
 // Knows no meaning of a line and no policy. Its clock is the database's, so computers with wrong clocks agree.
 
+import { promises as fs } from "node:fs";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Client, ClientConfig } from "pg";
 import * as z from "zod";
 import type { Clock } from "../clock.ts";
+import type { DatabaseAddress } from "../database-address.ts";
 import { errnoOf } from "../errors.ts";
 import { lazyValue } from "../lazy.ts";
-import { isLoopback } from "../loopback.ts";
-import { cleanServiceText } from "../text.ts";
-import { MAX_DISK_MS } from "../time-budget.ts";
+import { quote } from "../text.ts";
+import { MAX_CONNECT_MS, MAX_DISK_MS } from "../time-budget.ts";
 import { JournalError } from "./errors.ts";
-import type { JournalStore } from "./journal.ts";
-
-type OnLine = Parameters<JournalStore["readNew"]>[0];
+import type { JournalStore, OnLine } from "./journal.ts";
 
 /** An unused connection is closed: a database allows few, and networks forget those that are silent. */
 const MAX_IDLE_MS = 60_000;
-/** The pause before an outcome that could not be written is tried again. */
-const RETRY_MS = 5_000;
+/** How long a connection that could not be made in time fails all statements. */
+const KEPT_MS = 1_000;
 const ROWS_PER_QUERY = 2_000;
 const MAX_REASON_CHARACTERS = 200;
-const [UNDEFINED_TABLE, UNDEFINED_COLUMN, READ_ONLY] = ["42P01", "42703", "25006"];
-const FIX =
-  "make sure that the database runs and can be reached from here, and that its user may select from this table and insert into it";
+const [UNDEFINED_TABLE, UNDEFINED_COLUMN] = ["42P01", "42703"];
+const READ_ONLY = "25006";
+/** The error of TRUSTED. */
+const DIVISION_BY_ZERO = "22012";
 
-// The schema is named, since users may have different search paths. The lock is released once its transaction
-// is visible, so rows become visible in the order of their positions. Its key is "faceless" in ASCII.
+// The schema is named, since users may have different search paths.
 const TABLE = "public.faceless_journal";
-const LOCK = "pg_advisory_xact_lock(x'666163656c657373'::bigint)";
-const CREATE = `select ${LOCK};
-  create table if not exists ${TABLE} (
+// Every message is one transaction that begins with this, so that no function, operator or type of another role
+// is found. Neither a session nor startup options would do: poolers in transaction mode keep neither.
+// TRUSTED then fails if the table, or a view in its place, could run another role's code.
+const SAFE = "set local search_path = pg_catalog, pg_temp; set local lock_timeout = '3s'";
+const TRUSTED = `select 1 / (not relhastriggers and (
+    pg_get_userbyid(relowner) = current_user or pg_has_role(relowner, datdba, 'usage')))::int
+  from pg_class, pg_database where pg_class.oid = '${TABLE}'::regclass and datname = current_database()`;
+// The lock is released once its transaction is visible, so rows become visible in the order of their positions.
+// Its key is "faceless" in ASCII.
+const LOCK = "select pg_advisory_xact_lock(x'666163656c657373'::bigint)";
+const CREATE = `create table if not exists ${TABLE} (
     position bigint generated always as identity primary key,
     at timestamptz not null default clock_timestamp(),
     line text not null
   )`;
-// One statement: a client that hangs between two would keep the lock. Those that wait for it give up some time.
-const INSERT = `with locked as materialized (select set_config('lock_timeout', '3s', true), ${LOCK})
-  insert into ${TABLE} (line) select $1 from locked`;
 const NOW = "select extract(epoch from clock_timestamp())::float8 * 1000 as now";
-// Gives the time even if there is no row.
-const SELECT = `select * from (${NOW}) as clock left join lateral (
-    select position, line from ${TABLE} where position >= $1 and at > now() - interval '90 days'
-    order by position limit ${ROWS_PER_QUERY}
-  ) as rows on true order by position`;
-const RIGHTS = `select format('%I', current_user) as role, current_setting('transaction_read_only') = 'on' as "isReadOnly",
-  has_schema_privilege('public', 'create') as "mayCreate",
-  has_any_column_privilege(to_regclass('${TABLE}'), 'insert') as "mayInsert"`;
+const NEWEST = `select line from ${TABLE} order by position desc limit 1`;
+
+/** Lines are ASCII, so that no encoding takes a part of a character for a quotation mark. */
+function insert(lines: readonly string[]): string {
+  const rows = lines.map((line) => `(E'${line.replace(/['\\]/g, "$&$&")}')`);
+  return `insert into ${TABLE} (line) values ${rows.join(", ")}`;
+}
+
+function selectFrom(position: string): string {
+  return `select position, line from ${TABLE} where position >= ${position} and at > now() - interval '90 days'
+    order by position limit ${ROWS_PER_QUERY}`;
+}
 
 /** Made on first use, to keep the start fast. */
-const schemas = lazyValue(() => {
-  const row = z.object({
-    now: z.number(),
-    /** A 64-bit number. Null where there is no row. */
-    position: z.string().nullish(),
-    line: z.string().nullish(),
-  });
-  const rights = z.object({
-    /** The user of the database, as SQL writes the name. */
-    role: z.string(),
-    isReadOnly: z.boolean(),
-    mayCreate: z.boolean(),
-    /** Null where the table is missing. */
-    mayInsert: z.boolean().nullable(),
-  });
-  return { rows: z.tuple([row], row), rights };
-});
+const schemas = lazyValue(() => ({
+  results: z.array(z.object({ rows: z.array(z.unknown()) })),
+  now: z.tuple([z.object({ now: z.number() })]),
+  /** A position is a 64-bit number. */
+  rows: z.array(z.object({ position: z.string().regex(/^\d+$/), line: z.string() })),
+  newest: z.tuple([z.object({ line: z.string() })]),
+}));
 
 interface Row {
   readonly position: string;
@@ -76,28 +74,25 @@ interface Row {
 interface Connection {
   readonly socket: Socket;
   readonly client: Promise<Client>;
+  /** Until when it isn't made anew, so that a call that looks several times waits once. */
+  keptUntilMs: number;
 }
 
 export class JournalPostgres implements JournalStore {
   readonly place: string;
-  readonly fix = FIX;
-  readonly #address: ReturnType<typeof readAddress>;
+  readonly #address: DatabaseAddress;
   readonly #clock: Pick<Clock, "now" | "monotonicMs" | "after">;
   /** The database's clock minus the monotonic one. Undefined until the database has told the time. */
   #offsetMs: number | undefined;
   /** The row that was read last. */
   #last: Row | undefined;
-  /** Looks run one after the other: two at once would both read what is new. */
-  #looks: Promise<void> = Promise.resolve();
-  /** Statements run one after the other. Never rejects. */
-  #statements: Promise<void> = Promise.resolve();
   #connection: Connection | undefined;
   #cancelIdle = () => {};
 
-  constructor(url: URL, clock: Pick<Clock, "now" | "monotonicMs" | "after">) {
-    this.#address = readAddress(url);
+  constructor(address: DatabaseAddress, clock: Pick<Clock, "now" | "monotonicMs" | "after">) {
+    this.#address = address;
     this.#clock = clock;
-    this.place = `the table faceless_journal of ${this.#address.database} on ${this.#address.host}`;
+    this.place = `the table faceless_journal of ${address.database} on ${address.host}`;
   }
 
   now(): number {
@@ -105,33 +100,13 @@ export class JournalPostgres implements JournalStore {
     return Math.round(this.#clock.monotonicMs() + this.#offsetMs);
   }
 
-  async append(line: string, isOutcome = false): Promise<void> {
-    await this.#insert(line).catch((error: unknown) => {
-      if (isOutcome) this.#insertLater(line);
+  async append(lines: readonly string[]): Promise<void> {
+    await this.#insert(lines).catch((error: unknown) => {
       throw this.#toJournalError("written", error);
     });
   }
 
-  /** Waits for the looks before it and shares their failure, so that no call waits for several. */
-  readNew(onLine: OnLine): Promise<void> {
-    const look = this.#looks.then(() => this.#look(onLine));
-    this.#looks = look;
-    const forget = () => {
-      if (this.#looks === look) this.#looks = Promise.resolve();
-    };
-    look.then(forget, forget);
-    return look;
-  }
-
-  /** What the user of the database may do. Throws a JournalError. */
-  async rights() {
-    const [row] = await this.#run(RIGHTS).catch((error: unknown) => {
-      throw this.#toJournalError("read", error);
-    });
-    return schemas().rights.parse(row);
-  }
-
-  async #look(onLine: OnLine): Promise<void> {
+  async readNew(onLine: OnLine): Promise<void> {
     for (;;) {
       const last = this.#last;
       const rows = await this.#read(last?.position ?? "0");
@@ -146,99 +121,189 @@ export class JournalPostgres implements JournalStore {
     }
   }
 
+  async rehearse(): Promise<void> {
+    const line = `{"rehearsal":"${crypto.randomUUID()}"}`;
+    try {
+      const results = await this.#insert([line], NEWEST, "rollback");
+      const newest = schemas().newest.safeParse(results.at(-2));
+      if (newest.data?.[0].line !== line)
+        throw new DatabaseFault("what is written there can't be seen", RIGHTS);
+    } catch (error) {
+      throw this.#toJournalError("written", error);
+    }
+  }
+
   /** The row at this position and those after it. A missing table is an empty one. */
   async #read(position: string): Promise<Row[]> {
     try {
-      const answer = schemas().rows.parse(
-        await this.#run(SELECT, [position]).catch((error: unknown) => {
-          if (errnoOf(error) !== UNDEFINED_TABLE) throw error;
-          return this.#run(NOW);
-        }),
-      );
-      this.#offsetMs = answer[0].now - this.#clock.monotonicMs();
-      return answer.flatMap(({ position, line }) =>
-        typeof line === "string" ? [{ position: String(position), line }] : [],
-      );
+      const results = await this.#run(TRUSTED, NOW, selectFrom(position)).catch(async (error: unknown) => {
+        if (errnoOf(error) !== UNDEFINED_TABLE) throw error;
+        return [...(await this.#run(NOW)), []];
+      });
+      const [now, rows] = results.slice(-2);
+      this.#offsetMs = schemas().now.parse(now)[0].now - this.#clock.monotonicMs();
+      return schemas().rows.parse(rows);
     } catch (error) {
       throw this.#toJournalError(errnoOf(error) === UNDEFINED_COLUMN ? "understood" : "read", error);
     }
   }
 
-  async #insert(line: string): Promise<void> {
+  /** Makes the table if it is missing. */
+  async #insert(lines: readonly string[], ...more: readonly string[]): Promise<readonly unknown[][]> {
+    const statements = [TRUSTED, LOCK, insert(lines), ...more];
     try {
-      await this.#run(INSERT, [line]);
+      return await this.#run(...statements);
     } catch (error) {
       if (errnoOf(error) !== UNDEFINED_TABLE) throw error;
-      await this.#run(CREATE);
-      await this.#run(INSERT, [line]);
+      return this.#run(LOCK, CREATE, ...statements);
     }
   }
 
-  /** Tries until it succeeds or the process ends. A line that is there twice counts once. */
-  #insertLater(line: string): void {
-    this.#clock.after(RETRY_MS, () => void this.#insert(line).catch(() => this.#insertLater(line)));
-  }
-
-  /** Runs a statement after those before it. Rejects when the time is over, the wait for these included. */
-  #run(text: string, values: readonly string[] = []): Promise<unknown[]> {
-    return new Promise((resolve, reject) => {
-      let isLate = false;
-      const cancel = this.#clock.after(MAX_DISK_MS, () => {
-        isLate = true;
-        // Those before this one are late, too.
-        this.#connection?.socket.destroy();
-        reject(new Error(`no answer in ${MAX_DISK_MS / 1000} s`));
-      });
-      this.#statements = this.#statements.then(async () => {
-        if (!isLate) await this.#query(text, values).then(resolve, reject);
-        cancel();
-      });
-    });
-  }
-
-  async #query(text: string, values: readonly string[]): Promise<unknown[]> {
+  /** Runs the statements as one message, and gives the rows of each. */
+  async #run(...statements: readonly string[]): Promise<unknown[][]> {
     this.#cancelIdle();
-    if (this.#connection?.socket.destroyed !== false) this.#connection = this.#connect();
+    if (this.#connection === undefined || this.#isOver(this.#connection)) this.#connection = this.#connect();
     const { socket, client } = this.#connection;
+    // Only a command that waits for an answer keeps the process running.
+    socket.ref();
     try {
-      // Only a command that waits for an answer keeps the process running.
-      socket.ref();
-      const { rows }: { rows: unknown[] } = await (await client).query(text, [...values]);
-      return rows;
+      const query = (await client).query([SAFE, ...statements].join("; "));
+      // So nothing else waits for it.
+      const results = await this.#inTime(MAX_DISK_MS, "no answer", query, () => socket.destroy());
+      return schemas()
+        .results.parse(results)
+        .map(({ rows }) => rows);
     } catch (error) {
       // After a fail-over the connection may be to a replica, and another one to the new primary.
       if (errnoOf(error) === READ_ONLY) socket.destroy();
       throw error;
     } finally {
       socket.unref();
+      this.#cancelIdle();
       this.#cancelIdle = this.#clock.after(MAX_IDLE_MS, () => void socket.destroy());
     }
+  }
+
+  #isOver({ socket, keptUntilMs }: Connection): boolean {
+    return socket.destroyed && this.#clock.monotonicMs() >= keptUntilMs;
+  }
+
+  #inTime<Result>(ms: number, what: string, work: Promise<Result>, onLate: () => void): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const cancel = this.#clock.after(ms, () => {
+        reject(new DatabaseFault(`${what} in ${ms / 1000} s`));
+        onLate();
+      });
+      void work.then(resolve, reject).finally(cancel);
+    });
   }
 
   #connect(): Connection {
     const socket = new Socket();
     destroyOnThrow(socket);
     const connect = async () => {
-      const { Client } = await import("pg");
-      const client = new Client({ ...this.#address, stream: () => socket });
-      // Where the connection breaks, or can't be made, the next statement makes a new one.
+      const [{ Client }, config] = await Promise.all([import("pg"), clientConfigOf(this.#address)]);
+      const client = new Client({ ...config, stream: () => socket });
+      // If the connection breaks, or can't be made, the next statement makes a new one.
       client.on("error", () => socket.destroy());
       client.connection.on("sslconnect", () => destroyOnThrow(client.connection.stream));
       await client.connect();
       return client;
     };
-    const client = connect();
+    const client = this.#inTime(MAX_CONNECT_MS, "no connection", connect(), () => {
+      connection.keptUntilMs = this.#clock.monotonicMs() + KEPT_MS;
+    });
     client.catch(() => socket.destroy());
-    return { socket, client };
+    const connection: Connection = { socket, client, keptUntilMs: 0 };
+    return connection;
   }
 
   #toJournalError(use: "read" | "written" | "understood", error: unknown): JournalError {
-    // Where an address has several, their failures have no text of their own.
-    const reason = (error instanceof Error && error.message) || String(errnoOf(error));
-    // A server to which it was sent could repeat it. A short one is part of other words, whose gaps would tell it.
-    const password = this.#address.password();
-    const safe = password.length < 8 ? reason : reason.replaceAll(password, "[redacted]");
-    return new JournalError(use, this.place, cleanServiceText(safe, MAX_REASON_CHARACTERS), FIX);
+    if (errnoOf(error) === DIVISION_BY_ZERO)
+      return this.#toJournalError(use, new DatabaseFault(UNTRUSTED, REMAKE));
+    if (error instanceof DatabaseFault) return new JournalError(use, this.place, error.message, error.fix);
+    // If an address has several, their failures have no text of their own.
+    const said = (error instanceof Error && error.message) || String(errnoOf(error));
+    const { password } = this.#address;
+    // A server to which it was sent could repeat it.
+    const safe = password === "" ? said : said.replaceAll(password, "[redacted]");
+    const fix = use === "understood" ? undefined : fixFor(errnoOf(error));
+    return new JournalError(use, this.place, quote(safe, MAX_REASON_CHARACTERS), fix);
+  }
+}
+
+/** A failure in our own words. */
+class DatabaseFault extends Error {
+  readonly fix: string;
+
+  constructor(message: string, fix = REACH) {
+    super(message);
+    this.fix = fix;
+  }
+}
+
+const REACH = "make sure that the database runs, is awake and can be reached from here";
+const RIGHTS =
+  "let the owner of the database make the table as docs/GATEWAYS.md shows and grant its user select and insert on it, with a policy for both if row-level security is on";
+const UNTRUSTED = "another role of the database could run its own code in it";
+const REMAKE =
+  "let the owner of the database look at this table, and remove its triggers or make it anew as docs/GATEWAYS.md shows";
+const LOGIN = "check the user, the password and the database in FACELESS_JOURNAL_URL";
+const CERTIFICATE =
+  "check the host in FACELESS_JOURNAL_URL and the certificate of the database; a certificate authority of its own is named with sslrootcert=FILE";
+const ASLEEP = "wait a minute until the database has started or has a free connection";
+
+/** What the user can do, by Postgres's or Node's code. */
+function fixFor(code = ""): string {
+  switch (code) {
+    case "42501":
+      return RIGHTS;
+    case READ_ONLY:
+      return "name the primary database in FACELESS_JOURNAL_URL, as this one can only be read";
+    case "28P01":
+    case "28000":
+    case "3D000":
+      return LOGIN;
+    case "57P03":
+    case "53300":
+      return ASLEEP;
+    case "53100":
+      return "free some space on the disk of the database";
+    case "22021":
+    case "22P05":
+      return "remove the rows that are not in the encoding of the database";
+    default:
+      return /CERT|SIGNATURE|TLS/.test(code) ? CERTIFICATE : REACH;
+  }
+}
+
+async function clientConfigOf({
+  verify,
+  rootCert,
+  password,
+  user,
+  ...address
+}: DatabaseAddress): Promise<ClientConfig> {
+  return {
+    ...address,
+    ...(user !== undefined && { user }),
+    // The driver would look for an empty one elsewhere.
+    password: () => password,
+    ssl: verify !== undefined && {
+      rejectUnauthorized: verify !== "none",
+      ...(verify === "ca" && { checkServerIdentity: () => undefined }),
+      ...(rootCert !== undefined && { ca: await readRootCert(rootCert) }),
+    },
+    application_name: "faceless-video-mcp",
+    keepAlive: true,
+  };
+}
+
+async function readRootCert(path: string): Promise<Buffer> {
+  try {
+    return await fs.readFile(path);
+  } catch (error) {
+    throw new DatabaseFault(`the file of sslrootcert can't be read: ${errnoOf(error)}`, CERTIFICATE);
   }
 }
 
@@ -253,33 +318,4 @@ function destroyOnThrow(stream: Duplex): void {
       return true;
     }
   };
-}
-
-/** As libpq reads it. */
-function readAddress({ hostname, port, username, password, pathname, searchParams }: URL) {
-  const host = decode(hostname);
-  const isSocket = host.startsWith("/");
-  const mode = searchParams.get("sslmode") ?? (isSocket || isLoopback(host) ? "disable" : "verify-full");
-  // Only `require` takes any certificate, and as with libpq not where the address asks for more.
-  const asksForMore = ["sslrootcert", "channel_binding"].some((name) => searchParams.has(name));
-  const user = decode(username);
-  return {
-    host: host.replace(/[[\]]/g, ""),
-    port: Number(port === "" ? 5432 : port),
-    ...(user !== "" && { user }),
-    // The driver would look for an empty one elsewhere.
-    password: () => decode(password),
-    database: decode(pathname.slice(1)) || user || "postgres",
-    ssl: mode === "disable" || isSocket ? false : { rejectUnauthorized: mode !== "require" || asksForMore },
-    application_name: "faceless-video-mcp",
-    keepAlive: true,
-  } satisfies ClientConfig;
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

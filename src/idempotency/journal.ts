@@ -55,26 +55,28 @@ export type RequestOutcome = Required<Pick<JournalEntry, "outcome">> &
   Pick<OrderEntry, "jobId"> &
   Pick<PublicationEntry, "results">;
 
+/** Gets a line and where it is kept. */
+export type OnLine = (line: string, source: string) => void;
+
 /** Keeps the journal's lines. They are only added, and all processes that share the store see them. */
 export interface JournalStore {
   /** Where the lines are, for messages, without secrets. */
   readonly place: string;
-  /** What the user can do if it can't be read or written, as a clause. Not needed for files. */
-  readonly fix?: string;
   /** Milliseconds since the epoch by the clock that dates the entries. */
   now(): number;
+  /** Resolves when the lines, which are ASCII, are kept for good. Throws a JournalError; some may be kept. */
+  append(lines: readonly string[]): Promise<void>;
   /**
-   * Resolves when the line is kept for good. Throws a JournalError. A store that can be away for a time may
-   * go on trying to keep an outcome after that.
+   * Calls `onLine` for each line that was added since the last look. Lines of one source come in the same order
+   * for all processes. Throws a JournalError if a line can't be read: it might forbid the next request. Never
+   * called twice at a time.
    */
-  append(line: string, isOutcome?: boolean): Promise<void>;
-  /**
-   * Calls `onLine` for each line that was added since the last look, and says where it is kept. Lines of one
-   * source come in the same order for all processes. Throws a JournalError where a line can't be read: it
-   * might forbid the next request.
-   */
-  readNew(onLine: (line: string, source: string) => void): Promise<void>;
+  readNew(onLine: OnLine): Promise<void>;
+  /** Does what a paid request does, and leaves nothing behind. Throws a JournalError. Not needed for files. */
+  rehearse?(): Promise<void>;
 }
+
+const RESTORE = "make sure that nothing removes or hides what this server has written there";
 
 export interface JournalOptions {
   readonly store: JournalStore;
@@ -82,7 +84,7 @@ export interface JournalOptions {
   readonly randomId?: (() => string) | undefined;
   /** Takes the key out of a line. */
   readonly redact: (line: string) => string;
-  /** An outcome could not be written, and this process alone knows it. */
+  /** An outcome could not be written yet, and this process alone knows it. */
   readonly onUnwritable: (error: unknown) => void;
 }
 
@@ -95,6 +97,10 @@ export class Journal {
   #list: readonly JournalEntry[] | undefined;
   /** The ids of the requests whose answers this process awaits. */
   readonly #awaited = new Set<string>();
+  /** Outcomes that the store didn't take: they are written before the next line, or after the next look. */
+  #unwritten: readonly string[] = [];
+  /** Looks run one after the other: two at once would both read what is new. */
+  #looks: Promise<void> = Promise.resolve();
 
   constructor(options: JournalOptions) {
     this.#options = options;
@@ -106,30 +112,31 @@ export class Journal {
     const { entry: own, line } = this.#toLine({ id: randomId(), atMs: store.now(), ...intent });
     this.#awaited.add(own.id);
     try {
-      await store.append(line);
+      await this.#write(line);
       const entries = await this.entries();
       if (this.#entries.has(own.id)) return { own, entries };
-      throw new JournalError("written", store.place, "what was written is gone", store.fix);
+      throw new JournalError("written", store.place, "what was written is gone", RESTORE);
     } catch (error) {
       // A part of it may be in the store, or come there later.
-      await this.#end(own, { outcome: "not_sent" }).catch(() => {});
+      await this.#record(own, { outcome: "not_sent" }).catch(() => {});
       throw error;
     }
   }
 
   /** This process no longer awaits the answer. Records the outcome, if it is known. Never rejects. */
   async end(own: JournalEntry, ended: RequestOutcome | undefined): Promise<void> {
-    if (ended === undefined) this.#awaited.delete(own.id);
-    else await this.#end(own, ended).catch(this.#options.onUnwritable);
+    if (ended === undefined) return void this.#awaited.delete(own.id);
+    await this.#record(own, ended).catch(this.#options.onUnwritable);
   }
 
   /**
    * The requests of all processes that were or may have been carried out, in the order of the store. Reads
-   * what is new there. Throws a JournalError where that can't be read, or holds what this version doesn't
+   * what is new there. Throws a JournalError if that can't be read, or holds what this version doesn't
    * understand.
    */
   async entries(): Promise<readonly JournalEntry[]> {
-    await this.#options.store.readNew((line, source) => this.#add(line, source));
+    await this.#look();
+    if (this.#unwritten.length > 0) await this.#write().catch(() => {});
     return (this.#list ??= [...this.#entries.values()].filter(
       ({ outcome }) => outcome !== "rejected" && outcome !== "not_sent",
     ));
@@ -148,16 +155,39 @@ export class Journal {
     return outcome === undefined && (this.ageMs({ atMs }) < UNDER_WAY_MS || this.#awaited.has(id));
   }
 
-  async #end(own: JournalEntry, ended: RequestOutcome): Promise<void> {
+  /** Those that wait for a look share its failure, so that no call waits for several. */
+  #look(): Promise<void> {
+    const { store } = this.#options;
+    const look = this.#looks.then(() => store.readNew((line, source) => this.#add(line, source)));
+    this.#looks = look;
+    const forget = () => {
+      if (this.#looks === look) this.#looks = Promise.resolve();
+    };
+    look.then(forget, forget);
+    return look;
+  }
+
+  /** A line that is there twice counts once. */
+  async #write(...line: readonly string[]): Promise<void> {
+    const unwritten = this.#unwritten;
+    await this.#options.store.append([...unwritten, ...line]);
+    this.#unwritten = this.#unwritten.filter((other) => !unwritten.includes(other));
+  }
+
+  async #record(own: JournalEntry, ended: RequestOutcome): Promise<void> {
     this.#awaited.delete(own.id);
     const { entry, line } = this.#toLine({ ...own, ...ended });
     this.#set({ ...entry, source: this.#entries.get(own.id)?.source });
-    await this.#options.store.append(line, true);
+    await this.#write(line).catch((error: unknown) => {
+      this.#unwritten = [...this.#unwritten, line];
+      throw error;
+    });
   }
 
-  /** Checks that every process will be able to read what is about to be written. */
+  /** Checks that every process will be able to read what is about to be written, in any encoding. */
   #toLine(fields: object): { readonly entry: JournalEntry; readonly line: string } {
-    const line = this.#options.redact(JSON.stringify(fields));
+    const json = this.#options.redact(JSON.stringify(fields));
+    const line = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
     return { entry: entrySchema.parse(JSON.parse(line)), line };
   }
 
@@ -170,8 +200,7 @@ export class Journal {
       return;
     }
     const read = entrySchema.safeParse(json);
-    if (!read.success)
-      throw new JournalError("understood", source, "a line has another form", this.#options.store.fix);
+    if (!read.success) throw new JournalError("understood", source, "a line has another form");
     const known = this.#entries.get(read.data.id);
     // A known outcome never changes.
     if (known?.outcome !== undefined) return;
@@ -192,7 +221,7 @@ export function memoryStore({ now }: Pick<Clock, "now">): JournalStore {
   return {
     place: "memory",
     now,
-    append: async (line) => void lines.push(line),
+    append: async (added) => void lines.push(...added),
     readNew: async (onLine) => lines.splice(0).forEach((line) => onLine(line, "memory")),
   };
 }

@@ -1,6 +1,6 @@
 // What doctor finds with services, sockets and proxies that each fail in one way.
 
-import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as z from "zod";
@@ -155,16 +155,15 @@ const BROKEN: readonly BrokenSetUp[] = [
       return { ...(await healthy()), FACELESS_STATE_DIR: join(file, "state") };
     },
     name: "journal",
-    detail:
-      /\/file\/state can't be written: a part of the folder's path is a file \(ENOTDIR\)\. Nothing is paid for or posted/,
-    fix: /^Make sure that .+ you may write to it, .+ FACELESS_STATE_DIR=off switches this guard off$/,
+    detail: /^it can't be read \(ENOTDIR: \/.+\/file\/state\)\. Nothing is paid for or posted/,
+    fix: /^Check it and the disk that holds it$/,
   },
   {
     what: "a set journal folder that is missing, which the server does not make",
     env: async () => ({ ...(await healthy()), FACELESS_STATE_DIR: join(temporaryFolder(), "state") }),
     name: "journal",
-    detail: /\/state can't be written: .+ \(ENOENT\)\. Nothing is paid for or posted/,
-    fix: /^Make sure that the folder is there,/,
+    detail: /^it can't be read \(ENOENT: \/.+\/state\)\. Nothing is paid for or posted/,
+    fix: /^Create that folder, or mount the disk that holds it$/,
   },
   {
     what: "a folder for videos that can't be written",
@@ -189,19 +188,6 @@ const BROKEN: readonly BrokenSetUp[] = [
     detail: /^it can't be understood \(.+: \/.*\/journal-2026-11-21\.jsonl\)\. Nothing is paid for or posted/,
     fix: /^Update this server, as a newer version has written it$/,
   },
-  ...["state", "."].map((exposed): BrokenSetUp => ({
-    what: `a journal in ./state, while other users may write to ./${exposed}`,
-    env: async () => {
-      const folder = temporaryFolder();
-      await mkdir(join(folder, "state"));
-      await chmod(join(folder, exposed), 0o775);
-      return { ...(await healthy()), FACELESS_STATE_DIR: join(folder, "state") };
-    },
-    name: "journal",
-    status: "warn",
-    detail: /^other users may write to \/.+, so they could make this server refuse or forget requests$/,
-    fix: /^Run chmod go-w on this folder$/,
-  })),
 ];
 
 test.each(BROKEN)(

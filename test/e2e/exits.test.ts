@@ -79,20 +79,6 @@ test.each<[string, RawStart]>([
   expect(server.stderr()).toMatch(/^faceless-video-mcp: this user has no home folder, .+ Set HOME to .+\n$/);
 });
 
-test("a pipe in the journal's folder keeps calls from being sent, and blocks neither them nor the end", async () => {
-  const folder = temporaryFolder();
-  await run("mkfifo", [join(folder, "journal-2026-11-20.jsonl")]);
-  const { server, service } = await startPaying({ env: { FACELESS_STATE_DIR: folder } });
-  const call = (topic: string) => ({ name: "generate_video", arguments: { topic } });
-  const asks = ["A", "B", "C", "D"].map((topic) => server.ask("tools/call", call(topic)));
-  for (const { result } of await Promise.all(asks)) expect(result).toMatchObject({ isError: true });
-  expect(service.lines(GENERATE)).toEqual([]);
-
-  server.child.kill("SIGTERM");
-
-  expect(await server.ended).toMatchObject({ code: 0, signal: null });
-});
-
 test("a second signal neither shortens the wait for a paid request nor lets another in", async () => {
   const { server, service, answer } = await endWhilePaying();
   server.child.kill("SIGINT");

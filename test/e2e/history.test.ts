@@ -284,8 +284,8 @@ const WITHOUT: [string, string | ((path: string) => void), string[]][] = [
     "a journal that can't be read",
     mkdirSync,
     [
-      "The journal can't be read (there is a link, a pipe, a folder or another user's file: journal-2026-11-21.jsonl: FOLDER), so what was ordered and posted is not known.",
-      "Make it a regular file of the user who runs this server.",
+      "The journal can't be read (EISDIR: FOLDER/journal-2026-11-21.jsonl), so what was ordered and posted is not known.",
+      "Check it and the disk that holds it.",
     ],
   ],
   ["a newer version's journal", write('{"version":9}'), NEWER],

@@ -58,8 +58,7 @@ test.each(["generate", "publish"] as const)(
     expect(await errorOf(call())).toEqual({
       code: "journal_unwritable",
       message: `The journal that guards against paying or posting twice can't be written (ENOSPC: ${join(computer.folder, "journal-2026-11-21.jsonl")}), so nothing was sent.`,
-      nextStep:
-        "Tell the user: free some space on its disk, then call again. FACELESS_STATE_DIR=off lets the server work without this guard, and only the user may turn it off.",
+      nextStep: "Tell the user: free some space on its disk, then call again.",
       outcome: "not_sent",
       retryable: true,
     });

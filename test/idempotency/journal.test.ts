@@ -1,12 +1,10 @@
 // What the journal keeps of each request, in files that several processes share.
 
-import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
-  copyFileSync,
   existsSync,
   linkSync,
-  mkdirSync,
+  promises as fs,
   readdirSync,
   readFileSync,
   renameSync,
@@ -17,7 +15,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openPrivateFolder } from "../../src/private-folder.ts";
+import { systemClock } from "../../src/clock.ts";
+import { JournalFiles } from "../../src/idempotency/journal-files.ts";
+import { type PrivateFolder, openPrivateFolder } from "../../src/private-folder.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import {
   DAY_MS,
@@ -32,16 +32,26 @@ import {
   withTopic,
 } from "./open-journal.ts";
 
-test("An entry is on disk before its request is sent, where another process reads it", async () => {
-  const folder = temporaryFolder();
-  const { own } = await openJournal(openPrivateFolder(folder)).journal.begin(VIDEO);
+const open = (folder: string) => openJournal(openPrivateFolder(folder)).journal;
 
-  expect(await openJournal(openPrivateFolder(folder)).journal.entries()).toEqual([
+/** Changes what every opened file does, until the test is over. */
+async function fakeFiles(fake: (file: fs.FileHandle) => void): Promise<void> {
+  const file = await fs.open(import.meta.filename);
+  fake(Object.getPrototypeOf(file));
+  onTestFinished(() => void vi.restoreAllMocks());
+  await file.close();
+}
+
+test("an entry is on disk before its request is sent, and another process reads it there", async () => {
+  const folder = temporaryFolder();
+  const { own } = await open(folder).begin(VIDEO);
+
+  expect(await open(folder).entries()).toEqual([
     { id: own.id, ...VIDEO, atMs: NOON, source: join(folder, TODAY) },
   ]);
 });
 
-test("An argument of every JSON type is recorded, and what no process could read is not written", async () => {
+test("an argument of every JSON type is recorded", async () => {
   const { folder, journal } = newJournal();
   const everyType = {
     topic: "Tides",
@@ -51,18 +61,23 @@ test("An argument of every JSON type is recorded, and what no process could read
     voice: null,
   };
   await journal.begin({ ...VIDEO, arguments: everyType });
-  const unreadable = journal.begin({ ...VIDEO, arguments: JSON.parse('"Tides"') });
 
-  await expect(unreadable).rejects.toThrow("arguments");
-  expect(await openJournal(openPrivateFolder(folder)).journal.entries()).toMatchObject([
-    { arguments: everyType },
-  ]);
+  expect(await open(folder).entries()).toMatchObject([{ arguments: everyType }]);
+});
+
+test("a line is ASCII, holds no key, and is read as it was written", async () => {
+  const { folder, journal } = newJournal();
+  const topic = "The “sea’s” tides 🌊 — \u0000\u007F\u2028 潮";
+  await journal.begin(withTopic(`${topic} ${KEY}`));
+
+  expect(readFileSync(join(folder, TODAY), "utf8")).toMatch(/^\n[ -~]+\n$/);
+  expect(await topics(open(folder))).toEqual([`${topic} [redacted]`]);
 });
 
 test.each([
   ["an older line of the entry", {}],
   ["a line with another outcome", { outcome: "rejected" }],
-])("A known outcome stays known when %s is read later", async (_, change) => {
+])("a known outcome stays known if %s is read later", async (_, change) => {
   const { folder, journal } = newJournal();
   const { own } = await journal.begin(VIDEO);
   await journal.end(own, { outcome: "done", jobId: "job-1" });
@@ -72,161 +87,92 @@ test.each([
   expect(await journal.entries()).toMatchObject([{ id: own.id, jobId: "job-1", outcome: "done" }]);
 });
 
-test("An entry holds no key", async () => {
-  const { folder, journal } = newJournal();
-  await journal.begin(withTopic(`My key is ${KEY}`));
-
-  expect(readFileSync(join(folder, TODAY), "utf8")).toContain("My key is [redacted]");
-});
-
-test.runIf(process.platform !== "win32")("The journal is readable for its user alone", async () => {
+test.runIf(process.platform !== "win32")("only the journal's user may read it", async () => {
   const folder = join(temporaryFolder(), "state");
-  await openJournal(openPrivateFolder(folder)).journal.begin(VIDEO);
+  await open(folder).begin(VIDEO);
 
   expect([folder, join(folder, TODAY)].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
 });
 
-test("The files are one per UTC day and read in order, and a clock set back begins no earlier one", async () => {
+test("there is one file per UTC day, and all are read in order", async () => {
   const { folder, journal, clock } = newJournal();
-  await journal.begin(withTopic("first"));
-  clock.epochMs += DAY_MS;
-  await journal.begin(withTopic("second"));
-  clock.epochMs += DAY_MS;
-  await journal.begin(withTopic("third"));
-  await journal.entries();
-  clock.epochMs -= 30 * DAY_MS;
-  await journal.begin(withTopic("fourth"));
-  const disk = openPrivateFolder(folder);
-  const reversed = {
-    ...disk,
-    list: async (pattern: RegExp) => new Map([...(await disk.list(pattern))].reverse()),
-  };
+  for (const topic of ["first", "second", "third"]) {
+    await journal.begin(withTopic(topic));
+    clock.epochMs += DAY_MS;
+  }
 
   expect(readdirSync(folder)).toEqual([TODAY, "journal-2026-11-22.jsonl", "journal-2026-11-23.jsonl"]);
-  expect(await topics(openJournal(reversed).journal)).toEqual(["first", "second", "third", "fourth"]);
+  expect(await topics(open(folder))).toEqual(["first", "second", "third"]);
 });
 
-test("Only the 90 newest days are read, whatever the clock says, and older files are removed", async () => {
-  const { folder, disk } = newJournal();
-  await openJournal(disk).journal.begin(VIDEO);
+test("files of the 90 newest days are read, whatever the clock says, and the next write removes older ones", async () => {
+  const { folder, journal, clock } = newJournal();
+  await journal.begin(VIDEO);
   const days = Array.from({ length: 90 }, (_, day) => new Date(NOON + (day + 1) * DAY_MS).toISOString());
   const newest = days.map((day) => `journal-${day.slice(0, 10)}.jsonl`);
   for (const name of [...newest, "notes.txt"]) writeFileSync(join(folder, name), "");
-  expect(await openJournal({ ...disk, remove: failing("EPERM") }).journal.entries()).toEqual([]);
-  await openJournal(disk, { epochMs: NOON + 365 * DAY_MS }).journal.entries();
+  const reader = open(folder);
+  expect(await reader.entries()).toEqual([]);
+  expect(readdirSync(folder)).toContain(TODAY);
+  clock.epochMs += 90 * DAY_MS;
+  await journal.entries();
+  await journal.begin(VIDEO);
 
   expect(readdirSync(folder).sort()).toEqual([...newest, "notes.txt"]);
 });
 
-test("A file that has not changed is not read again, and one of another name never", async () => {
-  const { folder, disk } = newJournal();
-  const names: string[] = [];
-  const { journal } = openJournal({
-    ...disk,
-    read: (name, start) => (names.push(name), disk.read(name, start)),
-  });
-  await journal.begin(VIDEO);
-  for (const name of [`my-${TODAY}`, `${TODAY}.bak`]) writeFileSync(join(folder, name), "{}");
-  await journal.entries();
-  await journal.entries();
+test.each([
+  ["a link", symlinkSync],
+  ["a second name", linkSync],
+])("a journal file with %s is used like any other", async (_, link) => {
+  const { folder, journal } = newJournal();
+  await journal.begin(withTopic("first"));
+  const elsewhere = temporaryFolder();
+  link(join(folder, TODAY), join(elsewhere, TODAY));
+  await open(elsewhere).begin(withTopic("second"));
 
-  expect(names).toEqual([TODAY]);
+  expect(await topics(open(folder))).toEqual(["first", "second"]);
 });
 
-const PLANTED: Readonly<Record<string, (path: string, target: string) => void>> = {
-  "a symbolic link": (path, target) => symlinkSync(target, path),
-  "a pipe": (path) => void execFileSync("mkfifo", [path]),
-  "a folder": (path) => mkdirSync(path),
-  "another user's file": (path, target) => {
-    copyFileSync(target, path);
-    const { uid } = statSync(path);
-    const getuid = vi.spyOn(process, "getuid").mockReturnValue(uid + 1);
-    onTestFinished(() => getuid.mockRestore());
-  },
-};
-
-test.runIf(process.getuid).each(Object.entries(PLANTED))(
-  "With %s among the journal's files, of whatever day, nothing is sent, and nothing is written through it",
-  async (_, plant) => {
-    const target = join(temporaryFolder(), "target");
-    writeFileSync(target, JSON.stringify({ id: "planted", atMs: NOON, ...VIDEO }));
-    for (const name of [TODAY, "journal-2026-11-19.jsonl"]) {
-      const folder = temporaryFolder();
-      plant(join(folder, name), target);
-      const { journal } = openJournal(openPrivateFolder(folder));
-
-      await expect(journal.entries()).rejects.toMatchObject({
-        fix: "make it a regular file of the user who runs this server",
-        facts: { code: "journal_unreadable", message: expect.stringContaining(name) },
-      });
-      await expect(journal.begin(VIDEO)).rejects.toMatchObject({ facts: { outcome: "not_sent" } });
-      // It may have come after the list.
-      await expect(openPrivateFolder(folder).read(name, 0)).rejects.toThrow(/link|ELOOP/);
-    }
-    expect(readFileSync(target, "utf8")).not.toContain("not_sent");
-  },
-);
-
-test("Nothing is written to a file of the journal that has a second name", async () => {
-  const folder = temporaryFolder();
-  const target = join(temporaryFolder(), "target");
-  writeFileSync(target, "");
-  linkSync(target, join(folder, TODAY));
-
-  await expect(openJournal(openPrivateFolder(folder)).journal.begin(VIDEO)).rejects.toMatchObject({
-    facts: { code: "journal_unwritable", message: expect.stringContaining("there is a link") },
-  });
-  expect(readFileSync(target, "utf8")).toBe("");
-});
-
-test("A folder that the user has set and that is missing is named, and is not made", async () => {
+test("a folder that the user has set and that is missing is an error, and is not made", async () => {
   const folder = join(temporaryFolder(), "not mounted");
   const { journal } = openJournal(openPrivateFolder(folder, { mayMake: false }));
 
-  await expect(journal.begin(VIDEO)).rejects.toMatchObject({
-    facts: {
-      message: expect.stringContaining(folder),
-      nextStep: expect.stringContaining("create that folder, or mount the disk that holds it"),
-    },
-  });
+  for (const use of [() => journal.begin(VIDEO), () => journal.entries()])
+    await expect(use()).rejects.toMatchObject({
+      problem: expect.stringContaining(folder),
+      fix: "create that folder, or mount the disk that holds it",
+    });
   expect(existsSync(folder)).toBe(false);
+});
+
+test("a default folder that is missing holds nothing", async () => {
+  expect(await open(join(temporaryFolder(), "state")).entries()).toEqual([]);
 });
 
 test.each([
   "journal-2026-11-21.sync-conflict-20261121-120000-ABC.jsonl",
   "journal-copy-of-journal-2026-11-22.jsonl",
-])("A copy that a program for synchronising made counts like the file itself: %s", async (name) => {
-  const folder = temporaryFolder();
-  await openJournal(openPrivateFolder(folder)).journal.begin(VIDEO);
-  renameSync(join(folder, TODAY), join(folder, name));
-  const { journal } = openJournal(openPrivateFolder(folder), { epochMs: NOON - DAY_MS });
-  expect(await topics(journal)).toEqual(["Tides"]);
+])("a copy that a synchronising program made counts like the file itself: %s", async (name) => {
+  const { folder, journal } = newJournal();
   await journal.begin(VIDEO);
+  renameSync(join(folder, TODAY), join(folder, name));
 
-  const day = name.includes("copy") ? "2026-11-20" : "2026-11-21";
-  expect(readdirSync(folder).sort()).toEqual([`journal-${day}.jsonl`, name].sort());
+  expect(await topics(open(folder))).toEqual(["Tides"]);
 });
 
-test("A look reads only what was added since the last one, and nothing that was read is forgotten", async () => {
-  const { folder, disk, journal } = newJournal();
-  const bytes: number[] = [];
-  const read: typeof disk.read = async (...args) => {
-    const text = await disk.read(...args);
-    bytes.push(text.length);
-    return text;
-  };
-  const other = openJournal({ ...disk, read }).journal;
-  await journal.begin(withTopic("first".repeat(1_000)));
-  expect(await topics(other)).toHaveLength(1);
-  await journal.begin(withTopic("second"));
-  expect(await topics(other)).toEqual(["first".repeat(1_000), "second"]);
-  expect(bytes.map((length) => length > 1_000)).toEqual([true, false]);
+test("nothing that was read is forgotten, even if the folder is removed", async () => {
+  const { folder, journal } = newJournal();
+  for (const topic of ["first", "second"]) {
+    await journal.begin(withTopic(topic));
+    await journal.entries();
+  }
   rmSync(folder, { recursive: true });
 
-  expect(await topics(other)).toHaveLength(2);
+  expect(await topics(journal)).toEqual(["first", "second"]);
 });
 
-test("A file that was replaced by a longer one is read from its first line", async () => {
+test("a file that was replaced by a longer one is read from its first line", async () => {
   const { folder, journal } = newJournal();
   await journal.begin(withTopic("first"));
   await journal.entries();
@@ -238,9 +184,9 @@ test("A file that was replaced by a longer one is read from its first line", asy
   expect(await topics(journal)).toEqual(["first", "second", "third", "fourth"]);
 });
 
-test("A file that is away at the moment in which it is read is read once it is back", async () => {
-  const { folder, disk } = newJournal();
-  await openJournal(disk).journal.begin(VIDEO);
+test("a file that is away at the moment in which it is read is read once it is back", async () => {
+  const { folder, disk, journal: writer } = newJournal();
+  await writer.begin(VIDEO);
   const [here, away] = [join(folder, TODAY), join(folder, "away")];
   const read: typeof disk.read = async (...args) => {
     renameSync(here, away);
@@ -254,7 +200,7 @@ test("A file that is away at the moment in which it is read is read once it is b
   expect(await topics(journal)).toEqual(["Tides"]);
 });
 
-test("A torn line hides no other line", async () => {
+test("a torn line hides no other line", async () => {
   const { folder, journal } = newJournal();
   await journal.begin(withTopic("first"));
   appendFileSync(join(folder, TODAY), `{"id":"torn","oper`);
@@ -262,7 +208,7 @@ test("A torn line hides no other line", async () => {
   appendFileSync(join(folder, TODAY), "x".repeat(2_000_000));
   await journal.begin(withTopic("third"));
 
-  expect(await topics(openJournal(openPrivateFolder(folder)).journal)).toEqual(["first", "second", "third"]);
+  expect(await topics(open(folder))).toEqual(["first", "second", "third"]);
 });
 
 const POST = { id: "post", atMs: NOON, operation: "publish", jobId: "job-1", platforms: ["x"] };
@@ -273,27 +219,24 @@ test.each([
   ["results of another form", { ...POST, outcome: "done", results: [{ platform: 7, ok: "yes" }] }],
   ["a new operation", { ...POST, operation: "delete" }],
   ["no object", null],
-])("A line with %s makes the journal unreadable, and the error asks for an update", async (_, line) => {
+])("a line with %s makes the journal unreadable, and the error asks for an update", async (_, line) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, TODAY), JSON.stringify(line));
 
-  await expect(openJournal(openPrivateFolder(folder)).journal.entries()).rejects.toMatchObject({
-    facts: {
-      code: "journal_unreadable",
-      message: expect.stringContaining(join(folder, TODAY)),
-      nextStep: expect.stringContaining("update this server"),
-    },
+  await expect(open(folder).entries()).rejects.toMatchObject({
+    problem: `can't be understood (a line has another form: ${join(folder, TODAY)})`,
+    fix: "update this server, as a newer version has written it",
   });
 });
 
-test("A line of a newer version with more fields is read", async () => {
+test("a line of a newer version with more fields is read", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, TODAY), JSON.stringify({ ...POST, machineMs: 1, caption: "new" }));
 
-  expect(await openJournal(openPrivateFolder(folder)).journal.entries()).toMatchObject([POST]);
+  expect(await open(folder).entries()).toMatchObject([POST]);
 });
 
-test("Processes that write at once lose and damage no line", async () => {
+test("processes that write at once lose and damage no line", async () => {
   const disk = openPrivateFolder(temporaryFolder());
   const written = ["a", "b", "c"].map((name) => Array.from({ length: 50 }, (_, index) => `${name}-${index}`));
   const write = async (names: readonly string[]) => {
@@ -308,4 +251,147 @@ test("Processes that write at once lose and damage no line", async () => {
 
   expect(new Set(await topics(journal))).toEqual(new Set(written.flat()));
   for (const entry of await journal.entries()) expect(entry.jobId).toMatch(/^job-/);
+});
+
+test("a disk that gives a few bytes at a time is read to the end", async () => {
+  const { folder, journal } = newJournal();
+  for (const topic of ["first", "second"]) await journal.begin(withTopic(topic));
+  await fakeFiles((file) => {
+    const { read } = file;
+    vi.spyOn(file, "read").mockImplementation(function (this: typeof file, options) {
+      return read.call(this, { ...options, length: 7 });
+    });
+  });
+
+  expect(await topics(open(folder))).toEqual(["first", "second"]);
+});
+
+test("a disk that gives fewer bytes than the file has makes the journal unreadable", async () => {
+  const { folder, journal } = newJournal();
+  await journal.begin(VIDEO);
+  await fakeFiles((file) => {
+    const { read } = file;
+    vi.spyOn(file, "read").mockImplementation(function (this: typeof file, options) {
+      return read.call(this, { ...options, length: options?.offset === 0 ? 7 : 0 });
+    });
+  });
+
+  await expect(open(folder).entries()).rejects.toMatchObject({
+    problem: `can't be read (its disk gives fewer bytes than the file has: ${join(folder, TODAY)})`,
+    fix: "check it and the disk that holds it",
+  });
+});
+
+test("a file that grows while it is read is read to its new end by the next look", async () => {
+  const { folder, journal: writer } = newJournal();
+  await writer.begin(withTopic("first"));
+  const line = readFileSync(join(folder, TODAY), "utf8");
+  const journal = open(folder);
+  await fakeFiles((file) => {
+    const { read } = file;
+    vi.spyOn(file, "read").mockImplementationOnce(function (this: typeof file, options) {
+      appendFileSync(join(folder, TODAY), line.replace("first", "second").replace(/"id":"/, "$&b"));
+      return read.call(this, options);
+    });
+  });
+  await journal.entries();
+
+  expect(await topics(journal)).toEqual(["first", "second"]);
+});
+
+test("a line that a full disk cuts off is an error, and is written whole before the next one", async () => {
+  const { folder, journal } = newJournal();
+  const { own } = await journal.begin(withTopic("first"));
+  await fakeFiles((file) => {
+    const { write } = file;
+    vi.spyOn(file, "write").mockImplementation(function (this: typeof file, text: string) {
+      return write.call(this, text.slice(0, 3));
+    });
+  });
+  await expect(journal.begin(withTopic("second"))).rejects.toMatchObject({
+    problem: `can't be written (the disk is full: ${join(folder, TODAY)})`,
+    fix: "free some space on its disk",
+  });
+  await journal.end(own, { outcome: "done", jobId: "job-1" });
+  vi.restoreAllMocks();
+  await journal.begin(withTopic("third"));
+
+  expect(await open(folder).entries()).toMatchObject([
+    { arguments: { topic: "first" }, outcome: "done", jobId: "job-1" },
+    { arguments: { topic: "third" } },
+  ]);
+});
+
+test("a disk that doesn't answer fails the write after 4 s", async () => {
+  const { disk } = newJournal();
+  const delays: number[] = [];
+  const after = (delayMs: number, action: () => void) => {
+    delays.push(delayMs);
+    action();
+    return () => {};
+  };
+  const hanging = { ...disk, append: () => new Promise<void>(() => {}) };
+  const files = new JournalFiles(hanging, { ...systemClock, after });
+
+  await expect(files.append(["line"])).rejects.toThrow("(no answer in 4 s: ");
+  expect(delays).toEqual([4_000]);
+});
+
+test.each([
+  ["list", "EACCES", "give this server the right to read it"],
+  ["read", "EMFILE", "close other programs, which have too many files open"],
+  ["read", "EIO", "check it and the disk that holds it"],
+  ["append", "EROFS", "give this server the right to write it"],
+  ["append", "EDQUOT", "free some space on its disk"],
+])("a disk whose %s fails (%s) is named with what to do, and used again by the next call", async (...row) => {
+  const [operation, reason, fix] = row;
+  const disk = openPrivateFolder(temporaryFolder());
+  await openJournal(disk).journal.begin(VIDEO);
+  const broken: PrivateFolder = { ...disk, [operation]: failing(reason) };
+  const { journal } = openJournal(broken);
+  const use = () => (operation === "append" ? journal.begin(VIDEO) : journal.entries());
+  const [ability, participle] = operation === "append" ? ["unwritable", "written"] : ["unreadable", "read"];
+  const place = operation === "list" ? disk.path : join(disk.path, TODAY);
+
+  await expect(use()).rejects.toMatchObject({
+    facts: {
+      code: `journal_${ability}`,
+      message: `The journal that guards against paying or posting twice can't be ${participle} (${reason}: ${place}), so nothing was sent.`,
+      nextStep: `Tell the user: ${fix}, then call again.`,
+      outcome: "not_sent",
+      retryable: true,
+    },
+  });
+  Object.assign(broken, disk);
+  await use();
+});
+
+test("an entry whose line comes to the disk after its writing has failed was not sent", async () => {
+  const { folder, disk } = newJournal();
+  const lines: string[] = [];
+  const append: PrivateFolder["append"] = (_, text) => (lines.push(text), failing("EIO")());
+  const { journal, warnings } = openJournal({ ...disk, append });
+  await expect(journal.begin(VIDEO)).rejects.toMatchObject({ facts: { code: "journal_unwritable" } });
+  // Nothing was sent, so no outcome is lost.
+  expect(warnings).toEqual([]);
+  writeFileSync(join(folder, TODAY), lines[0] ?? "");
+
+  expect(await journal.entries()).toEqual([]);
+});
+
+test("an outcome that a disk did not take is written after the next look, once", async () => {
+  const { folder, disk } = newJournal();
+  const broken: PrivateFolder = { ...disk };
+  const { journal, warnings } = openJournal(broken);
+  const { own } = await journal.begin(VIDEO);
+  broken.append = failing("EROFS");
+  await journal.end(own, { outcome: "done", jobId: "job-1" });
+  await journal.entries();
+  expect(warnings).toHaveLength(1);
+  expect(await open(folder).entries()).toEqual([{ ...own, source: join(folder, TODAY) }]);
+  broken.append = disk.append;
+  for (let look = 0; look < 2; look += 1) await journal.entries();
+
+  expect(await open(folder).entries()).toMatchObject([{ id: own.id, outcome: "done", jobId: "job-1" }]);
+  expect(readFileSync(join(folder, TODAY), "utf8").match(/"outcome"/g)).toHaveLength(1);
 });

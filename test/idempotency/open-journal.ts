@@ -1,8 +1,10 @@
 // A journal on clocks of the test, and entries to put into it.
 
-import { systemClock } from "../../src/clock.ts";
+import { type Clock, systemClock } from "../../src/clock.ts";
+import { type DatabaseAddress, parseDatabaseAddress } from "../../src/database-address.ts";
 import { Journal, type Intent, memoryStore } from "../../src/idempotency/journal.ts";
 import { JournalFiles } from "../../src/idempotency/journal-files.ts";
+import { JournalPostgres } from "../../src/idempotency/journal-postgres.ts";
 import { openPrivateFolder, type PrivateFolder } from "../../src/private-folder.ts";
 import { createRedact } from "../../src/redact.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
@@ -33,6 +35,16 @@ export function newJournal() {
   const disk = openPrivateFolder(temporaryFolder());
   return { disk, folder: disk.path, ...openJournal(disk) };
 }
+
+/** The address, which must be a good one. */
+export function readAddress(url: string): DatabaseAddress {
+  const address = parseDatabaseAddress(url, "/home/user");
+  if (address === undefined || "problem" in address) throw new Error(JSON.stringify(address));
+  return address;
+}
+
+export const openDatabase = (url: string, clock: Clock = systemClock) =>
+  new JournalPostgres(readAddress(url), clock);
 
 export const topics = async (journal: Journal) =>
   (await journal.entries()).map((entry) => entry.operation === "generate" && entry.arguments["topic"]);

@@ -1,100 +1,59 @@
 // Checks what the server writes to: the journal's folder or table, and the folder of saved videos. Leaves
 // nothing behind.
 
-import { mkdtemp, rmdir, stat } from "node:fs/promises";
+import { mkdtemp, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../clock.ts";
 import type { Config } from "../../config.ts";
 import { errnoOf } from "../../errors.ts";
-import { folderOpenToOthers } from "../../folder-access.ts";
 import { JournalError } from "../../idempotency/errors.ts";
-import { JournalPostgres } from "../../idempotency/journal-postgres.ts";
+import type { JournalStore } from "../../idempotency/journal.ts";
 import { describeFolderError } from "../../saved-videos/video-folder.ts";
 import { openJournalStore, readJournal } from "../open-journal.ts";
-import { type Check, fail, type HostInfo, pass, warn } from "./check.ts";
+import { type Check, fail, pass, warn } from "./check.ts";
 
 const NAME = "journal";
 
-/** Checks whether the journal can be read and written, and by whom, without making its folder or table. */
-export async function checkJournal(
-  config: Config,
-  { platform, clock }: Pick<HostInfo, "platform"> & { readonly clock: Clock },
-): Promise<Check> {
+/** Checks whether the journal can be read and written, without making its folder or table. */
+export async function checkJournal(config: Config, clock: Clock): Promise<Check> {
   const store = openJournalStore(config, clock);
   if (store === undefined)
     return config.sandbox
       ? pass(NAME, "the sandbox keeps none")
       : pass(NAME, "switched off: after a restart nothing protects against paying or posting twice");
-  const read = await readJournal(store);
-  if (read instanceof JournalError)
+  const unusable = await findProblemOf(store, config.makesStateDir);
+  if (unusable !== undefined)
     return fail(
       NAME,
-      `it ${read.problem}. Nothing is paid for or posted, since it might have been done already`,
-      `${read.fix[0]?.toUpperCase()}${read.fix.slice(1)}`,
-    );
-  const { place } = store;
-  const isTable = store instanceof JournalPostgres;
-  const unwritable = isTable
-    ? await findLackOfRights(store)
-    : await findLackOfFolder(place, config.makesStateDir);
-  if (unwritable !== undefined)
-    return fail(
-      NAME,
-      `${place} ${unwritable.problem}. Nothing is paid for or posted, since a repeat would not be noticed`,
-      unwritable.fix,
-    );
-  const open = isTable || platform === "win32" ? undefined : await findOpenFolder(place);
-  if (open !== undefined)
-    return warn(
-      NAME,
-      `other users may write to ${open}, so they could make this server refuse or forget requests`,
-      "Run chmod go-w on this folder",
+      `it ${unusable.problem}. Nothing is paid for or posted, since a repeat would not be noticed`,
+      `${unusable.fix[0]?.toUpperCase()}${unusable.fix.slice(1)}`,
     );
   return pass(
     NAME,
-    `${place} keeps what was paid and posted, so that nothing is done twice. faceless-video-mcp history shows it`,
+    `${store.place} keeps what was paid and posted, so that nothing is done twice. faceless-video-mcp history shows it`,
   );
 }
 
-/** Why nothing can be written, as a predicate. */
-type Lack = { readonly problem: string; readonly fix: string } | undefined;
-
-async function findLackOfFolder(folder: string, mayMake: boolean): Promise<Lack> {
-  const problem = await findFolderProblem(folder, mayMake);
-  const fix =
-    "Make sure that the folder is there, that you may write to it, and that its disk has space. FACELESS_STATE_DIR=off switches this guard off";
-  return problem === undefined ? undefined : { problem: `can't be written: ${problem}`, fix };
-}
-
-/** What the user of a table that can be read, or is missing, lacks to write it. */
-async function findLackOfRights(table: JournalPostgres): Promise<Lack> {
-  const { role, isReadOnly, mayCreate, mayInsert } = await table.rights();
-  if (isReadOnly)
-    return {
-      problem: "can only be read",
-      fix: "Name a database in FACELESS_JOURNAL_URL that can be written",
-    };
-  if (mayInsert === false)
-    return {
-      problem: `can't be written: ${role} may not insert into it`,
-      fix: `As its owner, run: grant select, insert on public.faceless_journal to ${role}`,
-    };
-  if (mayInsert === null && !mayCreate)
-    return {
-      problem: `is missing, and ${role} may not make it`,
-      fix: `As the owner of the database, make it as docs/GATEWAYS.md shows, or run: grant create on schema public to ${role}`,
-    };
-  return undefined;
-}
-
-/** The folder through which other users can change the journal; undefined if it is not there yet. */
-async function findOpenFolder(place: string): Promise<string | undefined> {
+/** The problem is a predicate. */
+async function findProblemOf(
+  store: JournalStore,
+  mayMake: boolean,
+): Promise<Pick<JournalError, "problem" | "fix"> | undefined> {
+  const read = await readJournal(store);
+  if (read instanceof JournalError) return read;
   try {
-    return folderOpenToOthers(place, (await stat(place)).uid);
-  } catch {
-    return undefined;
+    await store.rehearse?.();
+  } catch (error) {
+    if (error instanceof JournalError) return error;
+    throw error;
   }
+  if (store.rehearse !== undefined) return undefined;
+  const problem = await findFolderProblem(store.place, mayMake);
+  const fix = "make sure that the folder is there, that you may write to it, and that its disk has space";
+  return problem === undefined
+    ? undefined
+    : { problem: `can't be written (${problem}: ${store.place})`, fix };
 }
 
 /** Nothing where no folder is set. */

@@ -11,10 +11,9 @@ import { Guard } from "../../../src/idempotency/guard.ts";
 import type { Order } from "../../../src/service/responses.ts";
 import { ordersOf } from "../../../src/idempotency/same-request.ts";
 import { Journal } from "../../../src/idempotency/journal.ts";
-import { JournalPostgres } from "../../../src/idempotency/journal-postgres.ts";
 import { type Postgres, POSTGRES_SERVERS, startPostgres } from "../../fixtures/postgres.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
-import { DAY_MS, NOON, openJournal, VIDEO } from "../../idempotency/open-journal.ts";
+import { DAY_MS, NOON, openDatabase, openJournal, VIDEO } from "../../idempotency/open-journal.ts";
 import { median } from "./sample.ts";
 
 const CALLS = 51;
@@ -46,7 +45,7 @@ export async function benchJournal(): Promise<string> {
   try {
     for (const count of ROWS) {
       await fillTable(postgres, count);
-      const store = new JournalPostgres(new URL(postgres.url()), systemClock);
+      const store = openDatabase(postgres.url());
       add(
         count,
         "Postgres",
@@ -93,7 +92,7 @@ async function writeJournal(folder: string, { count, files, characters }: Size):
 /** The same in a table. */
 async function fillTable(postgres: Postgres, count: number): Promise<void> {
   await postgres.sql("drop table if exists public.faceless_journal");
-  await new JournalPostgres(new URL(postgres.url()), systemClock).append("");
+  await openDatabase(postgres.url()).append([""]);
   const begun = {
     ...VIDEO,
     id: "$",

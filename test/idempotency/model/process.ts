@@ -84,7 +84,8 @@ class Process {
   #around: Surroundings = { files: { id: 0, texts: new Map(), lines: [] }, wallMs: 0 };
   readonly #read = new Map<string, Line>();
   readonly #written = new Map<string, Line>();
-  #newest: string | undefined;
+  /** Outcomes that the disk didn't take. */
+  #kept: readonly Line[] = [];
   #finish = async () => {};
   #isEnding = false;
 
@@ -113,7 +114,7 @@ class Process {
         .map((call) => Object.assign(new Call(call.name), call)),
       read: [...this.#read.values()],
       unread: [...this.#written].filter(([key]) => !this.#read.has(key)).map(([, line]) => line),
-      newest: this.#newest,
+      kept: this.#kept,
       isEnding: this.#isEnding,
     };
   }
@@ -287,7 +288,6 @@ class Process {
       list: async () => {
         await this.#until({ kind: "look" });
         const { texts, lines } = this.#around.files;
-        this.#newest = [...texts.keys()].toSorted().at(-1);
         for (const line of lines) this.#read.set(versionOf(line), line);
         const { read, unread } = this.state();
         const call = this.#caller();
@@ -300,11 +300,13 @@ class Process {
       },
       read: async (name, start) => Buffer.from(this.#around.files.texts.get(name) ?? "").subarray(start),
       append: async (file, text) => {
-        const line: Line = JSON.parse(text);
-        this.#written.set(versionOf(line), line);
+        const lines = text.split("\n").flatMap((line): Line[] => (line === "" ? [] : [JSON.parse(line)]));
+        for (const line of lines) this.#written.set(versionOf(line), line);
         const call = this.#caller();
-        if (line.outcome !== undefined) Object.assign(call, { seen: [], entryId: "" });
-        const word = await this.#until({ kind: "record", file, text, line });
+        const isOver = lines.some(({ id, outcome }) => outcome !== undefined && id === call.entryId);
+        if (isOver) Object.assign(call, { seen: [], entryId: "" });
+        const word = await this.#until({ kind: "record", file, text, lines });
+        this.#kept = word === "disk error" ? lines.filter(({ outcome }) => outcome !== undefined) : [];
         call.hasFailed ||= word === "disk error";
         if (word === "disk error") throw Object.assign(new Error("The disk failed"), { code: "EIO" });
       },

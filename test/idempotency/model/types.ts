@@ -71,7 +71,7 @@ export type Wanted =
   | { readonly kind: "look" }
   /** For another request, unless its time is over. */
   | { readonly kind: "wait"; readonly isLate: boolean }
-  | { readonly kind: "record"; readonly file: string; readonly text: string; readonly line: Line }
+  | { readonly kind: "record"; readonly file: string; readonly text: string; readonly lines: readonly Line[] }
   | Ask
   /** The answer that comes after the call's end. */
   | { readonly kind: "late"; readonly entryId: string };
@@ -117,8 +117,8 @@ export interface ProcessState {
   /** Lines in the order in which they were read, and those that it has written and not read. */
   readonly read: readonly Line[];
   readonly unread: readonly Line[];
-  /** The newest file of the last look. */
-  readonly newest: string | undefined;
+  /** Outcomes that the disk didn't take, which are written with the next line. */
+  readonly kept: readonly Line[];
   /** It was told to end. */
   readonly isEnding: boolean;
   /** The last step of one of the runs that lead to this state. */

@@ -143,13 +143,13 @@ export class World {
         if (operation.isLate) return [["looks again"]];
         return [["looks again"], ["looks again when its time is over", "time over"]];
       case "record": {
-        const { file, text, line } = operation;
+        const { file, text } = operation;
         const { texts, lines } = state.files;
         const files = this.#filesOf(new Map([...texts, [file, (texts.get(file) ?? "") + text]]), [
           ...lines,
-          { ...line, file },
+          ...operation.lines.map((line) => ({ ...line, file })),
         ]);
-        const what = line.outcome ?? "the request";
+        const what = operation.lines.map(({ outcome = "the request" }) => outcome).join(" and ");
         return [
           [`records ${what}`, "", { files }],
           [`fails to record ${what}`, "disk error", fault],
@@ -254,20 +254,18 @@ function partsOf({ processes, files, wallMs, codes, carriedOut, ...state }: Stat
   const entries = (lines: readonly Line[]) =>
     entriesOf(lines).map((entry) => [entry.id, entry.file, entry.platforms, outcome(entry)]);
   const names = [...files.texts.keys()].toSorted();
-  const newest = (...some: readonly string[]) => some.toSorted().at(-1);
   const today = `journal-${new Date(wallMs).toISOString().slice(0, 10)}.jsonl`;
-  const toWrite = isLastFault ? newest(today, ...names) : today;
   // A call looks before it decides. So whether its process has already read a line makes no difference,
   // unless the line can be removed, or moved by the lines of another file.
   const looked = isLastFault && names.length < 2 ? files.lines : [];
   const alive = aliveIn({ processes });
   return [
-    ["files", toWrite, names, entries(files.lines), state],
+    ["files", today, names, entries(files.lines), state],
     ...carriedOut,
-    ...alive.map(({ program: { name }, isEnding, newest: file = "", read, unread }) => [
+    ...alive.map(({ program: { name }, isEnding, kept, read, unread }) => [
       name,
       isEnding,
-      isLastFault && newest(today, file) === toWrite ? "" : file,
+      entries(kept),
       entries([...read, ...looked, ...unread]),
     ]),
     ...alive
@@ -291,7 +289,7 @@ function partsOf({ processes, files, wallMs, codes, carriedOut, ...state }: Stat
         return [
           call,
           kind,
-          kind === "record" && [operation.file, operation.line.id, outcome(operation.line)],
+          kind === "record" && [operation.file, ...operation.lines.map((line) => [line.id, outcome(line)])],
         ];
       }),
   ];
