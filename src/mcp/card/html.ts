@@ -4,37 +4,21 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 
-const page = (name: string) => fileURLToPath(new URL(`page/${name}`, import.meta.url));
-
-/** Fields of Card and Host that are shortened: no host, server or browser knows their names. */
-const OWN_FIELDS =
-  "accounts|armTimer|armedAt|can|chosen|failures|host|isBusy|isOutOfView|isReading|isSearching|job|misses|notify|order|outcomes|readTimer|publishText|request|show";
+const pathOf = (name: string) => fileURLToPath(new URL(`page/${name}`, import.meta.url));
+/** Without the indentation, which only people read. */
+const readPart = (name: string) => readFileSync(pathOf(name), "utf8").replace(/\n\s*/g, "\n");
 
 const {
   output: [{ code }],
 } = await build({
-  input: page("card.ts"),
+  input: pathOf("card.ts"),
   platform: "browser",
   transform: { target: "es2022" },
-  output: { format: "iife", minify: { mangleProps: { include: new RegExp(`^(${OWN_FIELDS})$`) } } },
+  output: { format: "iife", minify: true },
   write: false,
 });
-const css = readFileSync(page("card.css"), "utf8")
-  .replace(/\s+/g, " ")
-  .replace(/ ?([{};,>]) ?/g, "$1")
-  .replace(/: /g, ":")
-  .replace(/="(\w+)"/g, "=$1")
-  .replace(/ ([!/]) ?/g, "$1")
-  .replace(/\b0\./g, ".")
-  .replaceAll(";}", "}");
 
-export const CARD_HTML = readFileSync(page("card.html"), "utf8")
-  .replace(/>\s+</g, "><")
-  .replaceAll(" />", ">")
-  .replace(/<\/p>(?=<(p |\/div))/g, "")
-  .replace(/="([\w-]+)"/g, "=$1")
-  .replace("<style>", () => `<style>${css}`)
-  .replace(
-    "<script>",
-    () => `<script>${code.trim().replaceAll("/* @__PURE__ */ ", "").replaceAll("</", "<\\/")}`,
-  );
+// The replacements are functions, since a text could hold $ patterns.
+export const CARD_HTML = readPart("card.html")
+  .replace("</style>", () => `${readPart("card.css")}</style>`)
+  .replace("</script>", () => `${code.replaceAll("</", "<\\/")}</script>`);

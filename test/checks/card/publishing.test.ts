@@ -125,6 +125,37 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
     expect(await chat.modelContext()).toEqual([[{ type: "text", text: expect.stringMatching(told) }]]);
   });
 
+  test("a platform has one button with the names of all its accounts, and is posted to once", async () => {
+    const { service, chat } = await openScripted({
+      [STATUS]: {
+        json: { status: "completed", videoUrls: [], finalVideoUrl: "https://cdn.example/v.mp4" },
+      },
+      [DOCUMENT]: PLATFORMS_DOCUMENT,
+      "GET /api/v1/platforms": {
+        json: {
+          platforms: [
+            { platform: "tiktok", account: "@one" },
+            { platform: "youtube" },
+            { platform: "tiktok", account: "@two" },
+          ],
+        },
+      },
+      [PUBLISH]: { json: { results: [{ platform: "tiktok", ok: true }] } },
+    });
+    const card = await chat.generate(TOPIC);
+    await card.getByRole("button", { name: "YouTube" }).waitFor();
+
+    const group = card.getByRole("group", { name: "Accounts" });
+    expect(await group.getByRole("button").allInnerTexts()).toEqual(['TikTok "@one", "@two"', "YouTube"]);
+    await publishOn(card, 'TikTok "@one", "@two"');
+    await group.getByRole("button", { name: /^TikTok: / }).waitFor();
+
+    expect(service.requests.flatMap(({ json }) => (json === undefined ? [] : [json]))).toContainEqual({
+      jobId: JOB_ID,
+      platforms: ["tiktok"],
+    });
+  });
+
   test("a later card shows the posts and offers no platform that may have the video", async () => {
     const posted = { platform: "tiktok", ok: true, url: "https://tiktok.example/1" };
     const chat = await openFinished({ status: 500, json: { results: [posted] } });

@@ -44,13 +44,13 @@ test.each(TEST_CLIENTS)(
   },
 );
 
-test("the card is one document of at most 10 kB that loads nothing and sets no HTML", async () => {
+test("the card is one document of at most 16 kB that loads nothing and sets no HTML", async () => {
   const content = await readCard({ args: ["--sandbox"], user: () => Promise.resolve({ action: "decline" }) });
 
   expect(content).toEqual({
     uri: CARD_URI,
     mimeType: "text/html;profile=mcp-app",
-    text: expect.stringMatching(/^<!doctype html><html lang=en>.*<\/html>\s*$/s),
+    text: expect.stringMatching(/^<!doctype html>\n<html lang="en">.*<\/html>\s*$/s),
     _meta: {
       ui: {
         csp: { resourceDomains: [expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)] },
@@ -58,7 +58,7 @@ test("the card is one document of at most 10 kB that loads nothing and sets no H
       },
     },
   });
-  expect(Buffer.byteLength(content.text)).toBeLessThanOrEqual(10_000);
+  expect(Buffer.byteLength(content.text)).toBeLessThanOrEqual(16_000);
   expect(content.text).not.toMatch(/https?:\/\//);
   expect(content.text).not.toMatch(
     /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function/,

@@ -1,8 +1,7 @@
-// The card: follows one job, plays what is there, and publishes after two clicks. Shows the job's resource,
-// since hosts strip tool results. This file connects it with the host.
+// The card: follows one job, plays its clips and video, and publishes after two clicks. It shows the job's
+// resource, since hosts strip tool results. This file connects it with the host.
 
 import type { McpUiHostContext, McpUiInitializeResult } from "@modelcontextprotocol/ext-apps/app-bridge";
-import { body } from "./dom.ts";
 import { READ_MS, resume, startFollowing } from "./follow.ts";
 import { connectHost } from "./host.ts";
 import { disarm, isPublishable, loadAccounts } from "./publish.ts";
@@ -11,53 +10,58 @@ import { createCard } from "./state.ts";
 import { createView } from "./view.ts";
 
 // The values that are cast below come from the host.
-/* eslint-disable typescript/no-unsafe-type-assertion, unicorn/prefer-add-event-listener */
+/* eslint-disable typescript/no-unsafe-type-assertion */
 
 const UNKNOWN = "It is not known whether a video was started.";
-/** Codes of calls that sent nothing, while the same request of an earlier call may have started a video. */
-const MAY_BE_STARTED = /in_progress|duplicate|cancelled/;
+const NONE = "This call started no video.";
+const AFTER_FAILURE = { not_sent: NONE, rejected: NONE, unknown: UNKNOWN };
 
 async function openCard(): Promise<void> {
+  const { body } = document;
   const host = connectHost({
     "tool-input": (params) => {
       card.order = params["arguments"] ?? {};
       card.show();
       // A late result means that the call is a task: its result comes when the video is ready.
-      card.readTimer = setTimeout(startFollowing, READ_MS, card, card.status, "", true);
+      card.readTimer = setTimeout(startFollowing, READ_MS, card, { status: card.status, isSearching: true });
     },
     "tool-result": (params) => {
       try {
-        startFollowing(card, "Started. Ask in the chat for its progress.", answerOf(params).jobId);
+        const { jobId } = answerOf(params);
+        startFollowing(card, { status: "Started. Ask in the chat for its progress.", id: jobId });
       } catch (error) {
-        const { message, code = "", outcome } = error as Failure;
+        const { message, outcome } = error as Failure;
         card.error = message;
-        if (outcome === "unknown" || MAY_BE_STARTED.test(code)) startFollowing(card, UNKNOWN, card.id, true);
-        // Who declines a second video has a first one.
-        else
-          startFollowing(card, outcome && code !== "declined" ? "No video was started." : "The call failed.");
+        startFollowing(card, {
+          status: outcome === undefined ? "The call failed." : AFTER_FAILURE[outcome],
+          id: outcome === "unknown" ? card.id : "",
+          isSearching: outcome === "unknown",
+        });
       }
     },
     "tool-cancelled": () => {
-      // The render goes on.
-      if (!card.id) startFollowing(card, `The call was cancelled. ${UNKNOWN}`, "", true);
+      // A render that was started goes on.
+      if (card.id === "")
+        startFollowing(card, { status: `The call was cancelled. ${UNKNOWN}`, isSearching: true });
     },
     "host-context-changed": applyContext,
     "resource-teardown": () => {
       // Nothing is asked of the host any more.
       card.can = {};
-      startFollowing(card, "");
+      startFollowing(card, { status: "" });
       disarm(card);
     },
   });
   const card = createCard(host, () => {
     view();
-    if (isPublishable(card) && !card.accounts && !card.isBusy && !card.publishText) void loadAccounts(card);
+    if (isPublishable(card) && card.accounts === undefined && !card.isBusy && card.publishText === "")
+      void loadAccounts(card);
   });
   const view = createView(card);
 
-  document.onvisibilitychange = () => resume(card);
+  document.addEventListener("visibilitychange", () => resume(card));
   new IntersectionObserver(([entry]) => {
-    card.isOutOfView = !entry?.isIntersecting;
+    card.isOutOfView = entry?.isIntersecting !== true;
     resume(card);
   }).observe(body);
   new ResizeObserver(() => {
@@ -77,11 +81,11 @@ async function openCard(): Promise<void> {
 
 function applyContext({ theme, styles, containerDimensions }: McpUiHostContext = {}): void {
   const { style } = document.documentElement;
-  if (theme) style.colorScheme = theme;
+  if (theme !== undefined) style.colorScheme = theme;
   for (const [name, value] of Object.entries(styles?.variables ?? {})) style.setProperty(name, value ?? null);
   // A host may cut the card at a height of its own. The video shrinks to leave room for the rest.
-  const maxHeight = (containerDimensions as { maxHeight?: number } | undefined)?.maxHeight;
-  if (maxHeight) style.setProperty("--max", `${maxHeight}px`);
+  const { maxHeight } = (containerDimensions ?? {}) as { readonly maxHeight?: number };
+  if (maxHeight !== undefined) style.setProperty("--max", `${maxHeight}px`);
 }
 
 void openCard();

@@ -1,49 +1,51 @@
 // Finds and makes the elements of the card. Text from outside is only ever set as text.
 
-/* eslint-disable unicorn/prefer-add-event-listener -- one listener of each event, in fewer bytes */
+export type Elements = ReturnType<typeof findElements>;
 
-type Id =
-  | "topic"
-  | "facts"
-  | "status"
-  | "error"
-  | "final"
-  | "publish"
-  | "platforms"
-  | "outcome"
-  | "posts"
-  | "clips";
-
-interface Elements extends Record<Id, HTMLElement> {
-  readonly progress: HTMLProgressElement;
-  readonly open: HTMLButtonElement;
-  readonly go: HTMLButtonElement;
+/** Finds the elements of card.html that change. */
+export function findElements() {
+  return {
+    final: find("final", HTMLElement),
+    topic: find("topic", HTMLElement),
+    facts: find("facts", HTMLElement),
+    status: find("status", HTMLElement),
+    error: find("error", HTMLElement),
+    progress: find("progress", HTMLProgressElement),
+    open: find("open", HTMLButtonElement),
+    clips: find("clips", HTMLElement),
+    publish: find("publish", HTMLElement),
+    platforms: find("platforms", HTMLElement),
+    go: find("go", HTMLButtonElement),
+    outcome: find("outcome", HTMLElement),
+    posts: find("posts", HTMLElement),
+  };
 }
 
-/** Finds the elements of card.html that have an id. */
-export function findElements(): Elements {
-  const withIds = Array.from(body.querySelectorAll("[id]"), (element) => [element.id, element]);
-  // The markup is ours.
-  // eslint-disable-next-line typescript/no-unsafe-type-assertion
-  return Object.fromEntries(withIds) as Elements;
+function find<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
+  const element = document.querySelector(`#${id}`);
+  if (!(element instanceof kind)) throw new TypeError(`card.html has no ${id}.`);
+  return element;
 }
 
-/** The server describes itself in `dataset`. */
-export const { body } = document;
+/** True if the server has set this flag: see card.ts of the server. */
+export function hasFlag(name: "publishes" | "asks" | "sandbox"): boolean {
+  return name in document.body.dataset;
+}
 
-/** Leaves a text that is already there alone: a live region would say it again. Empty elements are hidden. */
-export function setText(element: HTMLElement, text = ""): void {
+/** Leaves an unchanged text alone, since a live region would say it again. Empty elements are hidden. */
+export function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** A longer text is cut after so many characters (code points), and ends with an ellipsis. */
+/** Cuts a text to this many characters (code points), of which the last is then an ellipsis. */
 export function cut(text: string, length: number): string {
-  return text.replace(new RegExp(`^(.{${length}})..+`, "su"), "$1…");
+  const characters = Array.from(text);
+  return characters.length <= length ? text : `${characters.slice(0, length - 1).join("")}…`;
 }
 
-/** A text of the service in quotation marks that it can't end, at most 60 characters of it. */
+/** At most 60 characters of the service's text, in quotation marks that it can't end. */
 export function quote(text: string): string {
-  return JSON.stringify(cut(text, 59));
+  return JSON.stringify(cut(text, 60));
 }
 
 export function append<Tag extends keyof HTMLElementTagNameMap>(
@@ -59,25 +61,25 @@ export function append<Tag extends keyof HTMLElementTagNameMap>(
 
 export function appendButton(place: HTMLElement, text: string, onClick: () => unknown): HTMLButtonElement {
   const button = append(place, "button", text);
-  button.onclick = onClick;
+  button.addEventListener("click", onClick);
   return button;
 }
 
-/** Shows the video at this link, unless only its signature is new. Without a link the place is emptied. */
+/** Shows the video at this link, unless only its signature is new. Without a link, empties the place. */
 export function play(place: HTMLElement, label: string, url = "", onFailure?: () => void): void {
-  const [address] = url.split("?");
+  const [address = ""] = url.split("?");
   if (place.dataset["url"] === address) return;
   place.dataset["url"] = address;
   place.textContent = "";
-  if (!url) return;
+  if (url === "") return;
   const video = append(place, "video");
   video.controls = true;
   video.preload = "metadata";
   video.ariaLabel = label;
-  video.src = url;
-  video.onerror = () => {
+  video.addEventListener("error", () => {
     if (!video.isConnected) return;
     setText(place, `${label} can't play here: the app blocks it, or its link has expired. `);
     onFailure?.();
-  };
+  });
+  video.src = url;
 }

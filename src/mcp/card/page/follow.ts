@@ -1,22 +1,30 @@
-// Follows the job of the call: reads it until it has ended, and looks for it in the list where the result
-// does not name it in time. Never while nobody sees the card.
+// Follows the job of the call: reads it until it has ended, and looks for it in the list if the result does
+// not name it in time. Reads nothing while nobody sees the card.
 
 import { stateOf } from "../../../job.ts";
+import { spokenTextOf } from "../../../spoken-words.ts";
 import { callTool, type Failure, readJob } from "./server.ts";
 import type { Card } from "./state.ts";
 
 export const READ_MS = 3_000;
-/** A search is a request to the service, where most reads are none. */
+/** Longer, since a search is a request to the service, and most reads are none. */
 const SEARCH_MS = 6_000;
 const MAX_MISSES = 100;
 const MAX_FAILURES = 6;
 
-/** Follows the job that the result names; `isSearching` looks for it in the list while none is named. */
-export function startFollowing(card: Card, status: string, id = "", isSearching = false): void {
+interface Target {
+  /** How the call stands, in words. */
+  readonly status: string;
+  /** The job that the result names. */
+  readonly id?: string | undefined;
+  /** Looks for the job in the list while the result names none. */
+  readonly isSearching?: boolean;
+}
+
+export function startFollowing(card: Card, { status, id = "", isSearching = false }: Target): void {
   clearTimeout(card.readTimer);
   card.status = status;
   card.isSearching = isSearching;
-  // The card drops the job of another id.
   if (card.id !== id) card.job = undefined;
   card.id = id;
   card.misses = 0;
@@ -24,71 +32,79 @@ export function startFollowing(card: Card, status: string, id = "", isSearching 
   resume(card);
 }
 
-/** Goes on where it stopped, and reads once where it had ended: the chat may have published the video. */
+/** Goes on where it stopped. Reads an ended job once more: the chat may have published its video. */
 export function resume(card: Card): void {
   card.failures = 0;
   void follow(card, true);
 }
 
 async function follow(card: Card, isResumed = false): Promise<void> {
-  const { serverTools, serverResources } = card.can;
-  if (!(card.id ? (serverResources ?? serverTools) : card.isSearching && serverTools)) return;
-  if (card.isReading || (!isResumed && isOver(card)) || document.hidden || card.isOutOfView) return;
+  if (!canRead(card) || card.isReading || document.hidden || card.isOutOfView) return;
+  if (isOver(card) && !isResumed) return;
   clearTimeout(card.readTimer);
   await read(card);
-  if (!isOver(card))
-    card.readTimer = setTimeout(follow, (card.id ? READ_MS : SEARCH_MS) * 2 ** card.failures, card);
+  if (isOver(card)) return;
+  const intervalMs = card.id === "" ? SEARCH_MS : READ_MS;
+  card.readTimer = setTimeout(follow, intervalMs * 2 ** card.failures, card);
 }
 
-function isOver({ job, failures, misses }: Card): unknown {
+/** Whether the host passes on the requests that reading takes. */
+function canRead({ id, isSearching, can }: Card): boolean {
+  const callsTools = can.serverTools !== undefined;
+  return id === "" ? isSearching && callsTools : callsTools || can.serverResources !== undefined;
+}
+
+function isOver({ job, failures, misses }: Card): boolean {
   if (failures >= MAX_FAILURES || misses >= MAX_MISSES) return true;
-  return job?.done ? job.finalVideoUrl || stateOf(job.status) !== "ready" : job?.watchEnded;
+  if (job?.done !== true) return job?.watchEnded !== undefined;
+  return job.finalVideoUrl !== undefined || stateOf(job.status) !== "ready";
 }
 
 export async function read(card: Card): Promise<void> {
   card.isReading = true;
   try {
-    card.misses++;
-    const id = card.id || (card.isSearching && (await find(card)));
-    if (id) {
-      const job = await readJob(card.host, id, card.can.serverResources);
-      // A video that was found and has ended is an earlier one: the list lags behind.
-      if (card.isSearching && !job.done) card.id ||= id;
-      // The result may have come meanwhile, and knows better.
-      if (card.id === id) {
-        card.job = job;
-        card.error = job.watchEnded ?? "";
-        if (!job.done) card.misses = 0;
-      }
-    }
+    card.misses += 1;
+    const id = card.id === "" && card.isSearching ? await findJob(card) : card.id;
+    if (id !== "") await readInto(card, id);
     card.failures = 0;
   } catch (error) {
+    card.failures += 1;
     // eslint-disable-next-line typescript/no-unsafe-type-assertion -- of the host, or of a call
-    if (card.failures++) card.error = `Can't look it up: ${(error as Failure).message}`;
+    if (card.failures > 1) card.error = `Can't look it up: ${(error as Failure).message}`;
   }
   card.isReading = false;
   card.show();
 }
 
-/** The newest video of this topic. */
-async function find(card: Card): Promise<string | undefined> {
-  const wanted = startOf(card.order.topic);
-  if (!wanted) return undefined;
-  const { videos = [] } = await callTool(card.host, "list_videos");
-  return videos.find(({ topic }) => startOf(topic) === wanted)?.jobId;
+async function readInto(card: Card, id: string): Promise<void> {
+  const job = await readJob(card.host, id, card.can.serverResources !== undefined);
+  // A video that was found and has ended is an earlier one: the list lags behind.
+  if (card.id === "" && card.isSearching && !job.done) card.id = id;
+  // The result may have come meanwhile, and knows better.
+  if (card.id !== id) return;
+  card.job = job;
+  card.error = job.watchEnded ?? "";
+  if (!job.done) card.misses = 0;
 }
 
-/** What is spoken first: lists cut a topic at 80 characters, and change its white space. */
-function startOf(topic?: unknown): string {
+/** The id of the newest video of this topic, or "". */
+async function findJob(card: Card): Promise<string> {
+  const wanted = startOf(card.order.topic);
+  if (wanted === "") return "";
+  const { videos = [] } = await callTool(card.host, "list_videos");
+  return videos.find(({ topic }) => startOf(topic) === wanted)?.jobId ?? "";
+}
+
+/** The first letters that are spoken: lists cut a topic at 80 characters, and change its white space. */
+function startOf(topic: unknown): string {
   return spokenText(topic)
     .replace(/[\s\p{C}…]+/gu, "")
     .slice(0, 40);
 }
 
-/** What of a topic is spoken, as lists show it: not what stands in [brackets], unless there is nothing else. */
-export function spokenText(topic: unknown = ""): string {
-  // A model may write anything as its topic. As in spoken-words.ts, in fewer bytes.
-  const text = String(topic);
-  const inBrackets = /\[[^[\]]*\]/g;
-  return text.replace(inBrackets, " ").replace(inBrackets, " ").trim() || text;
+/** The part of a topic that is spoken, as lists show it; all of it if everything stands in [brackets]. */
+export function spokenText(topic: unknown): string {
+  // A model may write anything as its topic.
+  const text = typeof topic === "string" ? topic : "";
+  return spokenTextOf(text).trim() || text;
 }

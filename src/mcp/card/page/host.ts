@@ -26,9 +26,9 @@ export function connectHost(handlers: Readonly<Record<string, (params: Params) =
   const post = (message: object) => parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
 
   addEventListener("message", ({ source, data }: MessageEvent<Message | undefined>) => {
-    if (source !== parent || !data) return;
+    if (source !== parent || data === undefined) return;
     const { id, method, params } = data;
-    if (method) {
+    if (method !== undefined) {
       handlers[method.replace(/.*\//, "")]?.(params ?? {});
       if (id !== undefined) post({ id, result: {} });
     } else {
@@ -40,10 +40,11 @@ export function connectHost(handlers: Readonly<Record<string, (params: Params) =
   return {
     request: (method, params) =>
       new Promise((resolve, reject) => {
-        pending.set(++lastId, ({ result, error }) => {
+        lastId += 1;
+        pending.set(lastId, ({ result, error }) => {
           // An error of JSON-RPC has a message, as any other.
           // eslint-disable-next-line prefer-promise-reject-errors -- see above
-          if (error) reject(error);
+          if (error !== undefined) reject(error);
           else resolve(result);
         });
         post({ id: lastId, method, params });

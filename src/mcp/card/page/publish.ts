@@ -2,7 +2,7 @@
 // publish_video, with its guard, limits and question.
 
 import { stateOf } from "../../../job.ts";
-import { body, quote } from "./dom.ts";
+import { hasFlag, quote } from "./dom.ts";
 import { read } from "./follow.ts";
 import { type Answer, callTool, type Failure } from "./server.ts";
 import type { Card } from "./state.ts";
@@ -12,10 +12,9 @@ const ARMED_MS = 15_000;
 const SECOND_CLICK_MS = 700;
 
 /** Nothing is made public before the result has named it. */
-export function isPublishable({ job, isSearching, can }: Card): unknown {
-  return (
-    "publishes" in body.dataset && can.serverTools && !isSearching && stateOf(job?.status ?? "") === "ready"
-  );
+export function isPublishable({ job, isSearching, can }: Card): boolean {
+  const isReady = job !== undefined && stateOf(job.status) === "ready";
+  return isReady && hasFlag("publishes") && can.serverTools !== undefined && !isSearching;
 }
 
 export function choose(card: Card, platform: string): void {
@@ -23,30 +22,32 @@ export function choose(card: Card, platform: string): void {
   disarm(card);
 }
 
-/** Presses the one button: it tries to look up the accounts again, arms itself, or publishes. */
+/** Presses the one button: it looks up the accounts again, arms itself, or publishes. */
 export function press(card: Card, timeStamp: number): void {
   if (card.isBusy) return;
-  if (!card.accounts) void loadAccounts(card);
-  else if (card.chosen.size && !card.armedAt) {
+  if (card.accounts === undefined) void loadAccounts(card);
+  else if (card.armedAt !== undefined) {
+    if (timeStamp - card.armedAt > SECOND_CLICK_MS) void publish(card);
+  } else if (card.chosen.size > 0) {
     card.armedAt = timeStamp;
     card.armTimer = setTimeout(disarm, ARMED_MS, card);
     card.publishText = "Click again to post it: this can't be undone here.";
     card.show();
-  } else if (card.armedAt && timeStamp - card.armedAt > SECOND_CLICK_MS) void publish(card);
+  }
 }
 
 export function disarm(card: Card): void {
   clearTimeout(card.armTimer);
-  if (card.armedAt) card.publishText = "";
-  card.armedAt = 0;
+  if (card.armedAt !== undefined) card.publishText = "";
+  card.armedAt = undefined;
   card.show();
 }
 
 export function loadAccounts(card: Card): Promise<void> {
-  return run(card, "", async () => {
-    const { platforms, summary = "" } = await callTool(card.host, "list_connected_platforms");
+  return runBusy(card, "", async () => {
+    const { platforms = [], summary = "" } = await callTool(card.host, "list_connected_platforms");
     card.accounts = platforms;
-    return platforms?.length ? "" : summary;
+    return platforms.length > 0 ? "" : summary;
   });
 }
 
@@ -54,28 +55,28 @@ async function publish(card: Card): Promise<void> {
   disarm(card);
   const { host, id, can, chosen } = card;
   card.outcomes = [];
-  const question = "asks" in body.dataset ? " If your app asks, answer there." : "";
-  await run(card, `Publishing…${question}`, async () => {
+  const question = hasFlag("asks") ? " If your app asks, answer there." : "";
+  await runBusy(card, `Publishing…${question}`, async () => {
     const call = callTool(host, "publish_video", { jobId: id, platforms: [...chosen] });
-    const { summary = "", results = [], outcome } = await call.catch(inWords);
+    const { summary = "", results = [], outcome } = await call.catch(answerOfFailure);
     if (outcome === "not_sent" || outcome === "rejected") return summary;
-    // It was posted, or may have been: the model has to know.
     card.outcomes = results;
     chosen.clear();
+    // It was posted, or may have been: the model has to know.
     const text = `The user chose to publish video ${quote(id)} in its card. ${summary}`;
-    if (can.updateModelContext)
+    if (can.updateModelContext !== undefined)
       void host.request("ui/update-model-context", { content: [{ type: "text", text }] }).catch(() => {});
     return summary;
   });
   void read(card);
 }
 
-function inWords({ code, message, outcome }: Failure): Answer {
+function answerOfFailure({ code, message, outcome }: Failure): Answer {
   return { outcome, summary: code === "declined" ? "Not published: you didn't confirm." : message };
 }
 
-/** Runs `action` with the button off. It gives the text that follows. */
-async function run(card: Card, text: string, action: () => Promise<string>): Promise<void> {
+/** Runs `action` with the button off. The text that it returns is shown afterwards. */
+async function runBusy(card: Card, text: string, action: () => Promise<string>): Promise<void> {
   card.isBusy = true;
   card.publishText = text;
   card.show();

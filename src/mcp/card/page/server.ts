@@ -26,7 +26,7 @@ export interface Job {
   readonly watchEnded?: string;
 }
 
-/** A post on a platform, as the job names it, or as publish_video says what became of it. */
+/** A post on a platform, as the job or a result of publish_video names it. */
 export interface Post {
   readonly platform: string;
   readonly url?: string;
@@ -53,7 +53,7 @@ export interface Answer extends Pick<Failure, "outcome"> {
 export interface Failure {
   readonly message: string;
   readonly code?: string;
-  /** Whether the call did something; undefined where the host has stripped _meta. */
+  /** Whether the call did something; undefined if the host has stripped _meta. */
   readonly outcome?: "not_sent" | "rejected" | "unknown" | undefined;
 }
 
@@ -73,9 +73,9 @@ export async function callTool(host: Host, name: string, args: Params = {}): Pro
   return answerOf((await host.request("tools/call", { name, arguments: args })) as ToolResult);
 }
 
-/** Reads the job's resource, which is answered from polls; from the tool where the host reads none. */
-export async function readJob(host: Host, jobId: string, hasResources: unknown): Promise<Job> {
-  if (!hasResources) return callTool(host, "get_video_status", { jobId }) as Promise<Job>;
+/** Reads the job's resource, which is answered from polls, or calls the tool if the host reads no resources. */
+export async function readJob(host: Host, jobId: string, readsResources: boolean): Promise<Job> {
+  if (!readsResources) return callTool(host, "get_video_status", { jobId }) as Promise<Job>;
   const uri = `faceless://jobs/${encodeURIComponent(jobId)}`;
   const { contents } = (await host.request("resources/read", { uri })) as { contents: [{ text: string }] };
   return JSON.parse(contents[0].text) as Job;
@@ -83,10 +83,10 @@ export async function readJob(host: Host, jobId: string, hasResources: unknown):
 
 /** The structure of a result, which is in its text too. Throws a Failure. */
 export function answerOf({ content, isError, structuredContent, resultType, _meta }: ToolResult): Answer {
-  // The modern protocol's way to ask the user, where the host does not do it for the card.
+  // The modern protocol's question to the user, which this host doesn't put for the card.
   if (resultType === "input_required") throw new Error("Publish it in the chat: your app can't ask here.");
   const text = content?.[0]?.text ?? "";
-  if (isError) throw Object.assign(new Error(text), _meta?.["faceless/error"]);
+  if (isError === true) throw Object.assign(new Error(text), _meta?.["faceless/error"]);
   const [summary = "", json = "{}"] = text.split("\n");
   return structuredContent ?? { summary, ...(JSON.parse(json) as Answer) };
 }

@@ -13,7 +13,7 @@ export interface Card {
   /** The arguments of the call. */
   order: Order;
 
-  /** The job that the result names or, until then, that the card has found in the list; "" for none. */
+  /** The job that the result names or that the card has found in the list; "" for none. */
   id: string;
   job?: Job | undefined;
   /** How the call stands, in words, while there is no job. */
@@ -21,25 +21,25 @@ export interface Card {
   error: string;
 
   /** Searches the list for the job of a late result. It may find another: nothing is published meanwhile. */
-  isSearching?: boolean;
-  isReading?: boolean;
+  isSearching: boolean;
+  isReading: boolean;
   /** The chat has scrolled on. */
-  isOutOfView?: boolean;
+  isOutOfView: boolean;
   /** Reads that failed, one after the other. */
   failures: number;
   /** Reads that found no job, or no link of a finished one. */
   misses: number;
   /** The timer of the next read, or of the search that begins if no result comes. */
-  readTimer?: number;
+  readTimer?: number | undefined;
 
-  /** undefined while they are not known. */
+  /** Undefined while they are not known. */
   accounts?: readonly Account[] | undefined;
   /** Platforms. */
   readonly chosen: Set<string>;
-  /** The time of the first click, as of Event.timeStamp; 0 while one click publishes nothing. */
-  armedAt: number;
-  armTimer?: number;
-  isBusy?: boolean;
+  /** The Event.timeStamp of the first click; undefined if the next click publishes nothing. */
+  armedAt: number | undefined;
+  armTimer?: number | undefined;
+  isBusy: boolean;
   /** How publishing stands, in words. */
   publishText: string;
   /** The results of the last call of publish_video. */
@@ -55,10 +55,14 @@ export function createCard(host: Host, show: () => void): Card {
     id: "",
     status: "Starting…",
     error: "",
+    isSearching: false,
+    isReading: false,
+    isOutOfView: false,
     failures: 0,
     misses: 0,
     chosen: new Set(),
-    armedAt: 0,
+    armedAt: undefined,
+    isBusy: false,
     publishText: "",
     outcomes: [],
   };

@@ -1,133 +1,173 @@
 // Shows what the card knows. Text from outside is only ever set as text.
 
-import { type JobState, stateOf } from "../../../job.ts";
+import { stateOf } from "../../../job.ts";
 import { DEFAULTS, RENDER_TIME } from "../../../service/options.ts";
-import { append, appendButton, body, cut, findElements, play, quote, setText } from "./dom.ts";
+import {
+  append,
+  appendButton,
+  cut,
+  type Elements,
+  findElements,
+  hasFlag,
+  play,
+  quote,
+  setText,
+} from "./dom.ts";
 import { choose, isPublishable, press } from "./publish.ts";
 import { spokenText } from "./follow.ts";
-import type { Order, Job, Post } from "./server.ts";
+import type { Account, Job, Order, Post } from "./server.ts";
 import type { Card } from "./state.ts";
 
-// The values that are cast below are of one kind where they are, or the host's word.
-/* eslint-disable typescript/no-unsafe-type-assertion */
-/* eslint-disable unicorn/prefer-add-event-listener -- one listener of each event, in fewer bytes */
-
-const PLATFORMS = "TikTok YouTube Instagram X Facebook LinkedIn Pinterest Snapchat Threads";
-
-/** The platform's own spelling; the service's id in quotation marks where it isn't known. */
-function nameOf(platform: string): string {
-  return PLATFORMS.split(" ").find((name) => name.toLowerCase() === platform) ?? quote(platform);
-}
-
-/** Without a link nothing but the service's word shows that there is a post. */
-function describePost({ platform, url }: Post): string {
-  return `${nameOf(platform)}: ${url ? "posted" : "may be posted: check the account"}`;
-}
+const PLATFORMS = [
+  "TikTok",
+  "YouTube",
+  "Instagram",
+  "X",
+  "Facebook",
+  "LinkedIn",
+  "Pinterest",
+  "Snapchat",
+  "Threads",
+];
 
 /** Makes the function that shows the card as it is now. */
 export function createView(card: Card): () => void {
   const elements = findElements();
-  const { progress, final, open, clips, platforms, go, posts } = elements;
-
-  open.onclick = () => openLink(card.job?.finalVideoUrl);
-  go.onclick = ({ timeStamp }) => press(card, timeStamp);
+  const { open, go } = elements;
+  open.addEventListener("click", () => void openLink(card, card.job?.finalVideoUrl));
+  go.addEventListener("click", ({ timeStamp }) => press(card, timeStamp));
   // A held key is one click.
-  go.onkeydown = ({ repeat }) => !repeat;
-
+  go.addEventListener("keydown", (event) => {
+    if (event.repeat) event.preventDefault();
+  });
   return () => {
-    showJob();
-    showPublishing();
+    showJob(card, elements);
+    showPublishing(card, elements);
   };
+}
 
-  function showJob(): void {
-    const { job } = card;
-    const order = { ...DEFAULTS, ...card.order, ...job?.arguments };
-    setText(elements.topic, cut(spokenText(order.topic), 79));
-    setText(elements.facts, describeOrder(order));
-    const { done = true, finalVideoUrl, videoUrls = [], progress: counts = {} } = job ?? {};
-    const { total = 0, completed = videoUrls.length, failed = 0 } = counts;
-    setText(elements.status, job ? describeJob(job, { total, completed, failed }) : card.status);
-    setText(elements.error, card.error);
-    progress.hidden = done || !total;
-    progress.max = total;
-    progress.value = completed + failed;
-    play(final, "The final video", finalVideoUrl);
-    open.hidden = !finalVideoUrl || !card.can.openLinks;
-    // The whole video is what matters once it is there.
-    clips.hidden = !!finalVideoUrl;
-    if (!job) clips.textContent = "";
-    for (const [index, url] of videoUrls.entries()) {
-      const clip = (clips.children[index] as HTMLElement | undefined) ?? append(clips, "li");
-      play(clip, `Clip ${index + 1}`, url, () => offerToOpen(url, clip));
-    }
+function showJob(card: Card, { topic, facts, status, error, progress, final, open, clips }: Elements): void {
+  const { job } = card;
+  const order = { ...DEFAULTS, ...card.order, ...job?.arguments };
+  setText(topic, cut(spokenText(order.topic), 80));
+  setText(facts, describeOrder(order));
+  setText(status, job === undefined ? card.status : describeJob(job));
+  setText(error, card.error);
+  const { done = true, finalVideoUrl, videoUrls = [] } = job ?? {};
+  const { total, completed, failed } = clipCounts(job);
+  progress.hidden = done || total === 0;
+  progress.max = total;
+  progress.value = completed + failed;
+  play(final, "The final video", finalVideoUrl);
+  open.hidden = finalVideoUrl === undefined || card.can.openLinks === undefined;
+  // Once the whole video is there, its clips are of no interest.
+  clips.hidden = finalVideoUrl !== undefined;
+  if (job === undefined) clips.textContent = "";
+  for (const [index, url] of videoUrls.entries()) {
+    const clip = childAt(clips, index) ?? append(clips, "li");
+    play(clip, `Clip ${index + 1}`, url, () => offerToOpen(card, clip, url));
   }
+}
 
-  function showPublishing(): void {
-    const { accounts = [], chosen, armedAt, isBusy, outcomes, job } = card;
-    const published = job?.publishedTo ?? [];
-    elements.publish.hidden = !isPublishable(card);
-    for (const [index, { platform, account }] of accounts.entries()) {
-      const toggle =
-        (platforms.children[index] as HTMLButtonElement | undefined) ??
-        appendButton(platforms, "", () => choose(card, platform));
-      const post = [...published, ...outcomes].find(
-        (each) => each.platform === platform && each.ok !== false,
-      );
-      const name = nameOf(platform);
-      const label = typeof account === "string" ? `${name} ${quote(account)}` : name;
-      setText(toggle, post ? describePost(post) : label);
-      toggle.disabled = !!post;
-      toggle.ariaPressed = `${chosen.has(platform)}`;
-    }
-    const names = Array.from(chosen, nameOf).join(" and ");
-    const publishing = armedAt ? `Yes, publish on ${names} now` : `Publish on ${names}…`;
-    const choosing = names ? publishing : "Choose an account";
-    setText(go, isBusy ? "One moment…" : card.accounts ? choosing : "Try again");
-    go.ariaDisabled = `${isBusy || (!!card.accounts && !names)}`;
-    go.className = armedAt ? "armed" : "";
-    setText(elements.outcome, card.publishText);
-    posts.textContent = "";
-    for (const post of published) {
-      const { platform, url } = post;
-      const isShown = accounts.some((account) => account.platform === platform);
-      const place = append(posts, "li", isShown ? "" : describePost(post));
-      if (url) offerToOpen(url, place, `Open on ${nameOf(platform)}`);
-    }
-    // Scrolls to the card's end, which a host may cut off. An armed button stays under the pointer.
-    if (card.publishText && !armedAt) scrollTo(0, 10_000);
+function showPublishing(card: Card, { publish, platforms, go, outcome, posts }: Elements): void {
+  const { accounts = [], chosen, armedAt, isBusy, outcomes, job } = card;
+  const published = job?.publishedTo ?? [];
+  publish.hidden = !isPublishable(card);
+  const names = namesByPlatform(accounts);
+  for (const [index, [platform, accountNames]] of [...names].entries()) {
+    const label = `${nameOf(platform)} ${accountNames.join(", ")}`.trim();
+    const toggle = childAt(platforms, index) ?? appendButton(platforms, "", () => choose(card, platform));
+    const post = [...published, ...outcomes].find((each) => each.platform === platform && each.ok !== false);
+    setText(toggle, post === undefined ? label : describePost(post));
+    toggle.toggleAttribute("disabled", post !== undefined);
+    toggle.ariaPressed = String(chosen.has(platform));
   }
+  setText(go, labelOfGo(card));
+  go.ariaDisabled = String(isBusy || (card.accounts !== undefined && chosen.size === 0));
+  go.className = armedAt === undefined ? "" : "armed";
+  setText(outcome, card.publishText);
+  posts.textContent = "";
+  for (const post of published) {
+    const { platform, url } = post;
+    const place = append(posts, "li", names.has(platform) ? "" : describePost(post));
+    if (url !== undefined) offerToOpen(card, place, url, `Open on ${nameOf(platform)}`);
+  }
+  // A host may cut off the card's end, so it scrolls there. An armed button stays under the pointer.
+  if (card.publishText !== "" && armedAt === undefined) scrollTo(0, document.body.scrollHeight);
+}
 
-  function offerToOpen(url: string, place: HTMLElement, text = "Open"): void {
-    if (card.can.openLinks) appendButton(place, text, () => openLink(url));
-  }
+function labelOfGo({ accounts, chosen, armedAt, isBusy }: Card): string {
+  if (isBusy) return "One moment…";
+  if (accounts === undefined) return "Try again";
+  if (chosen.size === 0) return "Choose an account";
+  const names = Array.from(chosen, nameOf).join(" and ");
+  return armedAt === undefined ? `Publish on ${names}…` : `Yes, publish on ${names} now`;
+}
 
-  async function openLink(url?: string): Promise<void> {
-    const answer = await card.host.request("ui/open-link", { url }).catch(() => ({ isError: true }));
-    if (!(answer as { isError?: boolean }).isError) return;
-    card.error = "Your app did not open it.";
-    showJob();
+/** The names of each platform's accounts, in quotation marks: a post goes to a platform, not to an account. */
+function namesByPlatform(accounts: readonly Account[]): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, readonly string[]>();
+  for (const { platform, account } of accounts) {
+    const known = names.get(platform) ?? [];
+    names.set(platform, typeof account === "string" ? [...known, quote(account)] : known);
   }
+  return names;
+}
+
+/** The platform's own spelling, or the service's id in quotation marks. */
+function nameOf(platform: string): string {
+  return PLATFORMS.find((name) => name.toLowerCase() === platform) ?? quote(platform);
+}
+
+/** Without a link nothing but the service's word shows that there is a post. */
+function describePost({ platform, url }: Post): string {
+  return `${nameOf(platform)}: ${url === undefined ? "may be posted: check the account" : "posted"}`;
 }
 
 function describeOrder({ duration, style, language = "", voice }: Order): string {
-  // DisplayNames throws if the text is not a language tag.
+  // DisplayNames throws if the text is no language tag.
   const isTag = /^[a-z]{2}$/.test(language);
   const name = isTag ? new Intl.DisplayNames("en", { type: "language" }).of(language) : language;
-  const length = duration && `${parseFloat(`${duration}`)} s`;
-  return ["sandbox" in body.dataset && "Sandbox", length, style, name, voice].filter(Boolean).join(" · ");
+  const length = duration === undefined ? undefined : `${parseFloat(String(duration))} s`;
+  const sandbox = hasFlag("sandbox") ? "Sandbox" : undefined;
+  return [sandbox, length, style, name, voice].filter(Boolean).join(" · ");
 }
 
-function describeJob(
-  { status, finalVideoUrl, savedTo }: Job,
-  { total, completed, failed }: NonNullable<Job["progress"]>,
-): string {
-  const all = total ? ` of ${total}` : "";
+function describeJob(job: Job): string {
+  const { total, completed, failed } = clipCounts(job);
+  const all = total === 0 ? "" : ` of ${total}`;
   const ready = `${completed}${all} clips ready.`;
-  const states: Record<JobState, string> = {
-    rendering: `Rendering: ${ready} Renders take ${RENDER_TIME}.`,
-    ready: finalVideoUrl ? "Your video is ready." : "The final video follows.",
+  // The sandbox renders faster.
+  const time = hasFlag("sandbox") ? "" : ` Renders take ${RENDER_TIME}.`;
+  const states = {
+    rendering: `Rendering: ${ready}${time}`,
+    ready: job.finalVideoUrl === undefined ? "The final video follows." : "Your video is ready.",
     refunded: "The render failed. Its credits are refunded.",
-    other: `Status: ${quote(status)}. ${ready}`,
+    other: `Status: ${quote(job.status)}. ${ready}`,
   };
-  return `${states[stateOf(status)]}${failed ? ` ${failed}${all} clips failed.` : ""}${savedTo ? ` Saved to ${savedTo}` : ""}`;
+  const failures = failed === 0 ? "" : ` ${failed}${all} clips failed.`;
+  const saved = job.savedTo === undefined ? "" : ` Saved to ${job.savedTo}`;
+  return `${states[stateOf(job.status)]}${failures}${saved}`;
+}
+
+function clipCounts(job: Job | undefined) {
+  const { total = 0, completed = job?.videoUrls.length ?? 0, failed = 0 } = job?.progress ?? {};
+  return { total, completed, failed };
+}
+
+function offerToOpen(card: Card, place: HTMLElement, url: string, text = "Open"): void {
+  if (card.can.openLinks !== undefined) appendButton(place, text, () => void openLink(card, url));
+}
+
+async function openLink(card: Card, url?: string): Promise<void> {
+  const answer = await card.host.request("ui/open-link", { url }).catch(() => ({ isError: true }));
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion -- the host's answer
+  if ((answer as { readonly isError?: boolean }).isError !== true) return;
+  card.error = "Your app did not open it.";
+  card.show();
+}
+
+function childAt(place: HTMLElement, index: number): HTMLElement | undefined {
+  const child = place.children[index];
+  return child instanceof HTMLElement ? child : undefined;
 }
