@@ -9,7 +9,7 @@ import { AUDIENCE_LIMIT, type target } from "./arguments.ts";
 import type { Values } from "./prompt.ts";
 import { ANY_STYLE, STYLE_BRIEFS } from "./style-briefs.ts";
 
-/** The wishes that a topic is written for; undefined where the user left one out. */
+/** The wishes that a topic is written for; undefined if the user left one out. */
 export type Target = Partial<Values<typeof target>>;
 
 /** Lists what was asked for, and says what the quotation marks around the user's words mean. */
@@ -39,11 +39,11 @@ export function writingRules(target: Target): string {
   const { course, telling, pictures } = style === undefined ? ANY_STYLE : STYLE_BRIEFS[style];
   const { min, max, unit } = rangeOf(target);
   const least = style === "asmr" ? "at most" : `${min} to`;
-  return `Write it as \`generate_video\` describes \`topic\`: two drafts, then the better one, mended. Leave out nothing that I named, and add nothing that I would object to. For this video:
+  return `Write it as \`generate_video\` describes \`topic\`: two drafts, then the better one, improved. Leave out nothing that I named, and add nothing that I would object to. For this video:
 
 ${style === undefined ? styleChoice() : ""}- ${course}
-- ${telling}
-- ${pictures}
+- Telling: ${telling}
+- Pictures: ${pictures}
 - ${unit === "words" ? "" : `First line: ${FIRST_LINE[unit]}. `}Length: ${least} ${max} ${unit} spoken, numbers as said and brackets aside${style === undefined ? " (asmr: half)" : ""}; about ${Math.round(duration / 3.5)} lines. Read it aloud and count.`;
 }
 
@@ -89,7 +89,7 @@ export function languageOf({ language = DEFAULTS.language }: Target): string {
 /** Said before asking for a yes. */
 export const WHAT_IT_COSTS = `spends credits (price not documented) and takes ${RENDER_TIME}`;
 
-/** The arguments of generate_video as JSON, with placeholders in angle brackets for what isn't known yet. */
+/** The arguments of generate_video as JSON, with a placeholder in angle brackets for each value that isn't known yet. */
 export function generateCall(target: Target, others: Readonly<Record<string, unknown>> = {}): string {
   const { language = DEFAULTS.language, duration = DEFAULTS.duration, style = "<chosen>" } = target;
   const settings =

@@ -204,8 +204,8 @@ function inputError(tool: Tool, error: z.ZodError): BridgeError {
 function adviceFor(effect: Effect, hasUnknown: boolean): string {
   if (effect === "reads") return "Correct them, then call again.";
   return hasUnknown
-    ? "Where one of the listed arguments means the same, use that. Anything else is not possible here: tell the user, and call without it only if they still want that."
-    : "Call again only with what the user wants. If that is not allowed here, tell them and ask.";
+    ? "If one of the listed arguments means the same, use that. Anything else is not possible here: tell the user, and call without it only if they still want that."
+    : "Tell the user what is allowed and let them choose; call again with that.";
 }
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -68,7 +68,7 @@ test.each<[object, string]>([
   expect(await errorOf(call({ topic: "Tides", ...given }))).toEqual({
     code: "invalid_input",
     message: `The arguments of generate_video can't be used: ${problem}.`,
-    nextStep: "Call again only with what the user wants. If that is not allowed here, tell them and ask.",
+    nextStep: "Tell the user what is allowed and let them choose; call again with that.",
     outcome: "not_sent",
     retryable: false,
     failsAgain: true,
@@ -157,7 +157,7 @@ test.each([
       `${wishes.map((name) => `"${name}"`).join(", ")} ${are} of ${tool.name} (its arguments: ${known})`,
     ),
     nextStep:
-      "Where one of the listed arguments means the same, use that. Anything else is not possible here: tell the user, and call without it only if they still want that.",
+      "If one of the listed arguments means the same, use that. Anything else is not possible here: tell the user, and call without it only if they still want that.",
     outcome: "not_sent",
     retryable: false,
     failsAgain: true,
