@@ -185,7 +185,7 @@ async function runCallCommand(argv: readonly string[]): Promise<void> {
   // Ended by the signal, so that a script that started this ends too.
   const signal = String(interrupt.signal.reason);
   process.removeAllListeners(signal);
-  process.kill(process.pid, signal);
+  process.stdout.write("", () => process.kill(process.pid, signal));
 }
 
 /** Neither the timers of requests nor the sandbox keep the process alive. */

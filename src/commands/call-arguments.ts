@@ -110,7 +110,9 @@ function parseObject(json: string): object {
   } catch {
     // Its message would repeat the text.
   }
-  throw new UsageError("the arguments are not a JSON object");
+  throw new UsageError(
+    "the arguments are not a JSON object (some shells remove its quotes: give it on stdin, with -)",
+  );
 }
 
 async function readText(file: string): Promise<string> {

@@ -10,7 +10,7 @@ export async function openQueue() {
   const { DATABASE_URL: connectionString } = process.env;
   if (!connectionString) throw new Error("DATABASE_URL is not set. README.md says to what.");
   const boss = new PgBoss({ connectionString, monitorIntervalSeconds: 5 });
-  boss.on("error", (error) => console.error(String(error)));
+  boss.on("error", (error) => console.error(error?.message ?? JSON.stringify(error)));
   await boss.start();
   // A worker that was killed is noticed when its heartbeat is missed.
   await boss.createQueue(ORDERS, { ...RETRIES, ...RETENTION, heartbeatSeconds: 15 });
