@@ -14,9 +14,9 @@ import manifest from "../package.json" with { type: "json" };
 const TOOLS = toolsFor({ readOnly: false, noPublish: false });
 
 /** What the documents that a user meets first say until the first release. */
-const NOT_ON_NPM = `**The package is not on npm yet.** Until its first release, run \`npm ci\` and \`npm run build\` in a clone, and there
-\`node dist/bin.cjs\` wherever a document has \`npx … faceless-video-mcp\`; for an entry, \`node dist/bin.cjs config CLIENT --installed\`.
-Links, plugins and the bundle come with the release.`;
+const NOT_ON_NPM = `**The package is not on npm yet.** Until its first release, run \`npm ci\` and \`npm run build\` in a clone. There, run \`node dist/bin.cjs\`
+wherever a document has \`cd ~ && npx … faceless-video-mcp\`: \`node dist/bin.cjs config cursor\` prints the entry for Cursor, which starts a copy.
+\`npm run bundle\` makes the bundle. Links and plugins come with the release.`;
 /** Its package.json names the package. */
 const NOT_INSTALLABLE = `**The package is not on npm yet.** Until its first release, \`npm install\` is \`npm install CLONE\`: the path of a clone that you have built.`;
 const NPM = { npm: manifest.isOnNpm ? "" : NOT_ON_NPM };

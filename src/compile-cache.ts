@@ -1,9 +1,8 @@
 // Chooses the folder in which Node keeps the server's compiled code between starts. Whoever can write there runs
 // code that sees the API key: it always lies in the user's home folder, and isn't used if others can change it.
 
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { folderOpenToOthers } from "./folder-access.ts";
+import { folderOpenToOthers, makePrivateFolder } from "./folder-access.ts";
 
 /** Makes the folder if it is missing. `stateDir`: the default one; `uid`: undefined on Windows. */
 export function compileCacheFolder(
@@ -16,7 +15,8 @@ export function compileCacheFolder(
   try {
     // Looks before anything is made: root's folder, made with sudo -E, would lock the user out.
     if (!isPrivate(homeDir)) return undefined;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(stateDir);
+    makePrivateFolder(folder);
     return isPrivate(folder) ? folder : undefined;
   } catch {
     return undefined;

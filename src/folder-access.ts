@@ -1,7 +1,8 @@
 // Who can change what lies in a folder. Whoever can exchange a program that this user starts gets the API key.
 
-import { lstatSync, realpathSync } from "node:fs";
+import { lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { errnoOf } from "./errors.ts";
 
 const WRITABLE_BY_OTHERS = 0o022;
 /** In such a folder, each user can move and remove only what is their own. */
@@ -19,6 +20,15 @@ export function folderOpenToOthers(path: string, uid: number): string | undefine
     if (stats.isSymbolicLink() || (stats.mode & WRITABLE_BY_OTHERS) === 0) return false;
     return folder === real || (stats.mode & STICKY) === 0;
   });
+}
+
+/** Makes a folder for this user alone. Not recursively: Node.js then never returns from a folder of /proc. */
+export function makePrivateFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST" || !statSync(path).isDirectory()) throw error;
+  }
 }
 
 function withParents(path: string): readonly string[] {

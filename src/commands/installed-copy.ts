@@ -4,22 +4,11 @@
 
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import {
-  cp,
-  lstat,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  utimes,
-  writeFile,
-} from "node:fs/promises";
+import { cp, lstat, mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import type { Clock } from "../clock.ts";
 import { defaultStateDir } from "../config.ts";
-import { folderOpenToOthers } from "../folder-access.ts";
+import { folderOpenToOthers, makePrivateFolder } from "../folder-access.ts";
 import { describeFolderError } from "../saved-videos/video-folder.ts";
 import { VERSION } from "../version.ts";
 
@@ -44,7 +33,8 @@ export async function installCopy(
   try {
     const obstacle = findObstacle(app, options);
     if (obstacle !== undefined) return { problem: `no copy can be kept in ${app}: ${obstacle}` };
-    await mkdir(app, { recursive: true, mode: 0o700 });
+    makePrivateFolder(dirname(app));
+    makePrivateFolder(app);
     await switchTo(app, options);
     return { script: join(app, LOADER) };
   } catch (error) {

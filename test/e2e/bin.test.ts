@@ -91,6 +91,8 @@ test.each([
   ["settings are missing", {}],
   ["the user wants no cache", { ...SETTINGS, NODE_DISABLE_COMPILE_CACHE: "1" }],
   ["the home folder can't be written to", { ...SETTINGS, HOME: "/proc" }],
+  // It may lie in a project, whose files must not be run.
+  ["the journal lies in a folder that was set", { ...SETTINGS, FACELESS_STATE_DIR: "~" }],
 ])("where %s, a server keeps no compiled code and runs", async (_, env) => {
   const home = temporaryFolder();
 
