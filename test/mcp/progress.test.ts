@@ -26,45 +26,12 @@ const job = (progress: Job["progress"], done = false): Job => ({
   ...(progress !== undefined && { progress }),
 });
 
-test.each([0, "", "token"])(
-  "progress is reported with counts and words under the token %j",
-  (progressToken) => {
-    const { sent, report } = reporting({ progressToken });
-    report(job({ total: 3, completed: 1, failed: 1 }));
-    expect(sent).toEqual([
-      {
-        method: "notifications/progress",
-        params: { progressToken, progress: 2, total: 4, message: "1 of 3 clips, 1 failed" },
-      },
-    ]);
-  },
-);
-
 test("no progress is reported to a client that sent no token", () => {
   for (const meta of [undefined, {}]) {
     const { sent, report } = reporting(meta);
     report(job({ total: 3, completed: 1 }));
     expect(sent).toEqual([]);
   }
-});
-
-test("the end of a job is reported once, as the last step, before the result", async () => {
-  const { sent, report, finish } = reporting({ progressToken: 1 });
-  for (let change = 0; change < 200; change++) report(job({ total: 2, completed: 2 }));
-  const ended = job({ total: 2, completed: 2 }, true);
-  report(ended);
-  await finish(ended);
-
-  expect(sent[0]).toMatchObject({ params: { progress: 2, total: 3 } });
-  expect(sent.at(-1)).toMatchObject({ params: { progress: 3, total: 3, message: "Ready: 0 clips" } });
-  expect(JSON.stringify(sent.slice(0, -1))).not.toContain("Ready");
-});
-
-test("a wait ends all the same for a client that has disconnected", async () => {
-  const { report, finish } = reporting({ progressToken: 1 }, () => Promise.reject(new Error("gone")));
-  report(job({ total: 2, completed: 1 }));
-
-  await expect(finish(job({ total: 2, completed: 2 }, true))).resolves.toBeUndefined();
 });
 
 test("progress always increases and stays within the total", () => {

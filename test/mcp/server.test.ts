@@ -1,8 +1,7 @@
 // What real clients of both protocols get of a server for the sandbox.
 
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { Journal } from "../../src/idempotency/journal.ts";
+import { describe, expect, test } from "vitest";
 import { TEST_CLIENTS, type TestClient, textOf } from "../fixtures/clients.ts";
 import { CALLS, JOB_URI, TOOLS } from "../fixtures/constants.ts";
 import { startLocal } from "../fixtures/local-server.ts";
@@ -22,17 +21,6 @@ async function startVideo(client: TestClient, topic = "Why the sea is salty"): P
 }
 
 describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
-  // A server on another Node is another process, whose journal can't be watched from here.
-  test.skipIf("SERVER_NODE" in process.env)("listing the tools begins to read the journal", async () => {
-    const reads = vi.spyOn(Journal.prototype, "entries");
-    onTestFinished(() => reads.mockRestore());
-    const client = await connect(FAST_SANDBOX);
-
-    await client.raw.listTools();
-
-    await expect.poll(() => reads.mock.calls.length).toBe(1);
-  });
-
   test("every result is structured content that begins with the summary, and equivalent text", async () => {
     const client = await connect(FAST_SANDBOX);
     const jobId = await startVideo(client);

@@ -4,10 +4,8 @@ import { expect, test } from "vitest";
 import { valueAt } from "../../src/mcp/value-at.ts";
 import { connectModern } from "../fixtures/clients.ts";
 import { GENERATE, JOB_ID, TIDES } from "../fixtures/constants.ts";
-import { startLocal } from "../fixtures/local-server.ts";
-import { connectRaw } from "../fixtures/raw-server.ts";
 import { connectModernWithTasks } from "../fixtures/tasks-clients.ts";
-import { completed, setUpStarting, startingService } from "./job-service.ts";
+import { completed, startingService } from "./job-service.ts";
 
 const EXTENSION = "io.modelcontextprotocol/tasks";
 
@@ -17,13 +15,6 @@ test("a modern client with tasks finds the extension declared", async () => {
   expect(raw.getServerCapabilities()).toMatchObject({ extensions: { [EXTENSION]: {} } });
   const plain = await connectModern(start);
   expect((await raw.listTools()).tools).toEqual((await plain.raw.listTools()).tools);
-});
-
-test("a modern client with tasks has its input acknowledged", async () => {
-  const { client } = await setUpStarting(connectModernWithTasks);
-  await client.call("generate_video", TIDES);
-  const { _meta, ...result } = await client.ask("tasks/update", { taskId: JOB_ID, inputResponses: {} });
-  expect(result).toEqual({});
 });
 
 test("a modern client is sent no progress of a task: the extension rules it out", async () => {
@@ -36,14 +27,6 @@ test("a modern client is sent no progress of a task: the extension rules it out"
   service.become(JOB_ID, completed);
   await client.end(JOB_ID);
   expect(methods).not.toContain("notifications/progress");
-});
-
-test("a modern client with tasks is refused the methods of the legacy tasks", async () => {
-  const { start } = await startingService();
-  const server = connectRaw(startLocal(start));
-  await server.open("modern");
-  for (const method of ["tasks/result", "tasks/list"])
-    expect(await server.ask(method, { taskId: JOB_ID }), method).toMatchObject({ error: { code: -32_601 } });
 });
 
 test("a modern client without the extension gets a plain result, and an error for tasks/…", async () => {

@@ -156,26 +156,6 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
     expect(service.rest.lines(GENERATE)).toEqual([GENERATE]);
   });
 
-  test("a task can be read a hundred times without one more request to the service", async () => {
-    const { service, client } = await setUpStarting(connect, 3600);
-    await client.call("generate_video", TIDES);
-    const askOften = async () => {
-      const updates = new Set<string>();
-      // eslint-disable-next-line no-await-in-loop -- one after the other
-      for (let times = 0; times < 100; times += 1) updates.add((await client.get(JOB_ID)).lastUpdatedAt);
-      return updates.size;
-    };
-    expect(await askOften()).toBe(1);
-    expect(service.rest.lines()).toEqual([GENERATE]);
-    service.become(JOB_ID, completed);
-    await statusOf(client, JOB_ID);
-    const requests = service.rest.lines().length;
-
-    expect(await askOften()).toBe(1);
-
-    expect(service.rest.lines()).toHaveLength(requests);
-  });
-
   test("a client is told why a task is no longer polled", async () => {
     const { service, client } = await setUpStarting(connect, undefined, {
       FACELESS_STATE_DIR: temporaryFolder(),

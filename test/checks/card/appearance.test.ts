@@ -2,11 +2,11 @@
 
 import type { McpUiHostContext } from "@modelcontextprotocol/ext-apps/app-bridge";
 import axe from "axe-core";
-import type { FrameLocator, Locator } from "playwright-core";
+import type { FrameLocator } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { DOCUMENT, PUBLISH, STATUS } from "../../fixtures/constants.ts";
 import { BROWSER, DONE_AT_ONCE, PLATFORMS_DOCUMENT, TOPIC, useChats } from "./chat.ts";
-import { choose, PATIENCE, plays, press, publishOn, says, secondClick } from "./user.ts";
+import { choose, PATIENCE, press, publishOn, says, secondClick } from "./user.ts";
 
 const RENDERING = { args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "3600" } };
 const ALERT = "<img src=x onerror=alert(1)><script>alert(2)</script>";
@@ -72,29 +72,6 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
     expect(await card.locator("html").evaluate(({ scrollWidth }) => scrollWidth)).toBe(240);
     for (const button of await card.getByRole("button").all())
       expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(32);
-  });
-
-  test("in a narrow card that is cut at 750 pixels, publishing stays above the cut", async () => {
-    const chat = await open({
-      ...DONE_AT_ONCE,
-      asksUser: true,
-      viewport: { width: 257, height: 900 },
-      hostContext: { containerDimensions: { maxHeight: 750 } },
-    });
-    const card = await chat.generate({ topic: "Why the sea is salty: rain, rock and four billion years" });
-    const bottomOf = async (element: Locator) => {
-      const { y = Infinity, height = 0 } = (await element.boundingBox()) ?? {};
-      return y + height;
-    };
-
-    await plays(card, chat, "The final video");
-    const go = card.getByRole("button", { name: "Choose an account" });
-    await go.waitFor();
-    expect(await bottomOf(go)).toBeLessThan(750);
-    await publishOn(card, 'TikTok "@sandbox.clips"');
-    const declined = card.getByText("Not published: you didn't confirm.");
-    await declined.waitFor();
-    expect(await bottomOf(declined)).toBeLessThan(750);
   });
 
   test("hostile texts and links of the service do nothing in the card", async () => {

@@ -55,25 +55,6 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     expect(chat.sent.at(-1)).toBe("tools/call generate_video");
   });
 
-  test("the card plays but does not publish in a host that lets it call no tools", async () => {
-    const chat = await open({ ...DONE_AT_ONCE, hostCapabilities: { serverResources: {}, openLinks: {} } });
-
-    const card = await chat.generate(TOPIC);
-
-    await plays(card, chat, "The final video");
-    expect(await card.getByRole("button").allInnerTexts()).toEqual(["Open"]);
-  });
-
-  test("the card opens the video, and says so where the host does not", async () => {
-    const chat = await open({ ...DONE_AT_ONCE, refusesLinks: true });
-    const card = await chat.generate(TOPIC);
-
-    await press(card, "Open");
-
-    await card.getByRole("alert").filter({ hasText: "Your app did not open it." }).waitFor();
-    expect(await chat.openedLinks()).toEqual([expect.stringMatching(/\/media\/final\/.*\.mp4$/)]);
-  });
-
   test("a video that the app blocks can be opened, and the next card plays it", async () => {
     const media = await scriptedService({ "GET /final.mp4": VIDEO });
     const finalVideoUrl = `${media.url}/final.mp4`;
@@ -90,26 +71,6 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     expect(await chat.openedLinks()).toEqual([finalVideoUrl]);
     expect(media.requests).toEqual([]);
     await plays(await chat.generate(TOPIC), chat, "The final video");
-  });
-
-  test("clips play on while their links are signed anew", async () => {
-    let reads = 0;
-    const { service, chat } = await openScripted(
-      {
-        [STATUS]: () => ({
-          json: { status: "processing", videoUrls: [`${service.url}/1.mp4?signed=${++reads}`] },
-        }),
-        "GET /1.mp4": VIDEO,
-      },
-      // A tool call asks the service each time; the resource may be some seconds old.
-      { hostCapabilities: { serverTools: {} } },
-    );
-    const card = await chat.generate(TOPIC);
-    await plays(card, chat, "Clip 1");
-
-    await expect.poll(() => reads, PATIENCE).toBeGreaterThan(2);
-
-    expect(service.lines("GET /1.mp4").every((line) => line.endsWith("signed=1"))).toBe(true);
   });
 
   test.each<[string, object, string]>([

@@ -9,7 +9,6 @@ export interface ChatOptions {
   readonly hostContext?: McpUiHostContext;
   /** The host passes on the text of results alone. */
   readonly stripsResults?: boolean;
-  readonly refusesLinks?: boolean;
   /** The host runs the call as a task, as VS Code does, and passes on its result at the end. */
   readonly runsTasks?: boolean;
   /** The test says when the host passes on the result, with `sendResult`. */

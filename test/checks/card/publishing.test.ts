@@ -194,19 +194,6 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
     await card.getByRole("button", { name: "TikTok: may be posted: check the account" }).waitFor();
   });
 
-  test("a card that can't publish shows what was published from the chat", async () => {
-    const posted = { platform: "tiktok", ok: true, url: "https://tiktok.example/1" };
-    const hostCapabilities = { serverResources: {}, openLinks: {} };
-    const chat = await openFinished({ json: { results: [posted] } }, { hostCapabilities });
-    await chat.generate(TOPIC);
-    await chat.publish(JOB_ID, "tiktok");
-
-    const card = await chat.generate({ topic: "The same job" });
-
-    await card.getByText("TikTok: posted").waitFor();
-    expect(await card.getByRole("button").allInnerTexts()).toEqual(["Open", "Open on TikTok"]);
-  });
-
   test("with --no-publish the card offers no publishing, and no account is looked up", async () => {
     const chat = await open({ ...DONE_AT_ONCE, args: ["--sandbox", "--no-publish"] });
 

@@ -112,7 +112,7 @@ class Chat implements PageChat {
     });
     bridge.onopenlink = ({ url: opened }) => {
       this.openedLinks.push(opened);
-      return Promise.resolve({ isError: options.refusesLinks === true });
+      return Promise.resolve({ isError: false });
     };
     bridge.onupdatemodelcontext = ({ content }) => {
       this.modelContext.push(content);
