@@ -238,6 +238,7 @@ async function runConfigCommand(client: ClientName, options: EntryOptions): Prom
     clock: systemClock,
     node: process.execPath,
     files: fileURLToPath(new URL(".", import.meta.url)),
+    columns: Math.min(process.stderr.columns || 80, 80),
     isOnNpm: IS_ON_NPM,
   });
   process.stderr.write(before);
@@ -259,7 +260,7 @@ async function runDoctorCommand(command: Extract<Command, { name: "doctor" }>): 
     platform: process.platform,
     nodeVersion: process.versions.node,
     isTerminal: process.stdout.isTTY,
-    print: (line) => ui.print(line),
+    print: (text) => (command.json ? process.stdout.write(`${text}\n`) : ui.print(text)),
     clock: systemClock,
   });
   endWhenWritten(exitCode);

@@ -12,7 +12,7 @@ import { inSentences, stripUnsafeCharacters } from "../text.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import { type Call, readCall } from "./call-arguments.ts";
 import { LocalTools, type Result } from "./local-tools.ts";
-import { escapeUnsafe, type Streams, TerminalUi } from "./terminal-ui.ts";
+import { type Streams, TerminalUi } from "./terminal-ui.ts";
 
 export interface CallHost extends Streams {
   /** For progress, questions and failures. */
@@ -35,8 +35,8 @@ export async function runCall(argv: readonly string[], host: CallHost): Promise<
   const state: { call?: Call; jobId?: unknown } = {};
   const show = (value: Result, text: string, textUi: TerminalUi) => {
     const redact = createRedact(state.call?.config.service?.apiKey);
-    if (!argv.includes("--json")) return textUi.print(redact(text));
-    host.output.write(`${escapeUnsafe(redact(JSON.stringify(value, undefined, 2)))}\n`);
+    if (argv.includes("--json")) out.printJson(value, redact);
+    else textUi.print(redact(text));
   };
   try {
     const call = await readCall(argv, host);

@@ -38,6 +38,8 @@ export interface ConfigContext extends HostInfo {
   readonly node: string;
   /** The folder of this server's files. */
   readonly files: string;
+  /** How wide the terminal is. */
+  readonly columns: number;
   /** Whether npx can start this server. Until then every entry starts the installed copy. */
   readonly isOnNpm: boolean;
 }
@@ -50,7 +52,6 @@ export interface Printed {
   readonly after: string;
 }
 
-const WIDTH = 80;
 const INDENT = "   ";
 
 /** What the command prints. It also keeps a copy of this server, unless npx starts the entry. */
@@ -62,13 +63,16 @@ export async function runConfig(
   const onWindows = windows || context.platform === "win32";
   const installation = installed || !context.isOnNpm ? await install(onWindows, context) : undefined;
   if (typeof installation === "string") {
-    const before = `${paragraph(`faceless-video-mcp: ${installation}.`)}\n`;
+    const before = `${paragraph(`faceless-video-mcp: ${installation}.`, context.columns)}\n`;
     return { exitCode: 1, before, entry: "", after: "" };
   }
   const url = readUrl(context);
   const entry = entryOf(client, { windows: onWindows, sandbox, installation }, url);
   const host = onWindows && context.platform !== "win32" ? ANY_WINDOWS : context;
-  return { exitCode: 0, ...describeEntry(client, entry, host, doctorCommand(client, installation, context)) };
+  return {
+    exitCode: 0,
+    ...describeEntry(client, entry, host, doctorCommand(client, installation, context), context.columns),
+  };
 }
 
 /** How the entry starts the installed copy, or why there is none. */
@@ -130,6 +134,7 @@ function describeEntry(
   entry: Entry,
   host: Pick<HostInfo, "env" | "homeDir" | "platform">,
   doctor: string,
+  columns: number,
 ): Omit<Printed, "exitCode"> {
   const format = FORMATS[client];
   const { title, menu, addCommand, isDesktopApp, note } = format;
@@ -140,7 +145,7 @@ function describeEntry(
   );
   const file = `${files.join(" or ")}${files.length > 1 ? ", whichever your version has," : ""}${menu === undefined ? "" : ` (${menu})`}`;
   const paste = `ut this into ${file}${withOwnValues(text)}. If the file has entries already, add only "${SERVER}" to them.`;
-  const command = addCommand && printCommand(addCommand(entry), onWindows);
+  const command = addCommand && printCommand(addCommand(entry), onWindows, columns);
   const run = `Run this${onWindows ? " in PowerShell" : ""}${withOwnValues(command ?? "")}:`;
   const keySource = entry.env && keySourceOf(format);
   const steps = [
@@ -159,14 +164,14 @@ function describeEntry(
   ];
   const before =
     command === undefined
-      ? [step(1, `P${paste}`)]
-      : [step(1, run), command, `${INDENT}${paragraph(`Or p${paste}`, INDENT)}`];
+      ? [step(1, `P${paste}`, columns)]
+      : [step(1, run, columns), command, `${INDENT}${paragraph(`Or p${paste}`, columns, INDENT)}`];
   const after = [
-    ...steps.map((sentence, index) => step(index + 2, sentence)),
+    ...steps.map((sentence, index) => step(index + 2, sentence, columns)),
     "",
     `${INDENT}${doctor}`,
     "",
-    ...remarks.map((sentence) => paragraph(sentence)),
+    ...remarks.map((sentence) => paragraph(sentence, columns)),
   ];
   return { before: `${before.join("\n\n")}\n\n`, entry: text, after: `\n${after.join("\n")}\n` };
 }
@@ -183,22 +188,22 @@ function withOwnValues(text: string): string {
   return values.length > 0 ? `, with ${values.join(" and ")}` : "";
 }
 
-function step(number: number, sentence: string): string {
-  return `${number}. ${paragraph(sentence, INDENT)}`;
+function step(number: number, sentence: string, columns: number): string {
+  return `${number}. ${paragraph(sentence, columns, INDENT)}`;
 }
 
 /** The lines after the first begin with `indent`. */
-function paragraph(text: string, indent = ""): string {
-  return wrap(text, WIDTH - indent.length).join(`\n${indent}`);
+function paragraph(text: string, columns: number, indent = ""): string {
+  return wrap(text, columns - indent.length).join(`\n${indent}`);
 }
 
 /** To paste into a POSIX shell or PowerShell. */
-function printCommand(words: readonly (string | object)[], onWindows: boolean): string {
+function printCommand(words: readonly (string | object)[], onWindows: boolean, columns: number): string {
   const quoted = words.map((word) => {
     const text = typeof word === "string" ? word : JSON.stringify(word, undefined, onWindows ? 0 : 2);
     return quoteWord(text, onWindows);
   });
-  const lines = onWindows ? [quoted.join(" ")] : fill(quoted, WIDTH - INDENT.length - 4);
+  const lines = onWindows ? [quoted.join(" ")] : fill(quoted, columns - INDENT.length - 4);
   return `${INDENT}${lines.join(" \\\n  ").replaceAll("\n", `\n${INDENT}`)}`;
 }
 

@@ -38,7 +38,7 @@ export interface DoctorOptions extends HostInfo {
   readonly json: boolean;
   readonly isTerminal: boolean;
   /** Gets whole lines, without their line break. */
-  readonly print: (line: string) => void;
+  readonly print: (line: string) => unknown;
   readonly clock: Clock;
 }
 

@@ -12,9 +12,8 @@ import { firstSpokenWords } from "../spoken-words.ts";
 import { cleanServiceText, quote, quoteName } from "../text.ts";
 import type { Guidance } from "../tools/tool.ts";
 import { openJournalStore, readJournal } from "./open-journal.ts";
-import { escapeUnsafe, type TerminalUi, wrap } from "./terminal-ui.ts";
+import type { TerminalUi } from "./terminal-ui.ts";
 
-const COLUMNS = 80;
 /** Characters of the application's name, which stands beside the time. */
 const MAX_CLIENT = 60;
 
@@ -22,20 +21,16 @@ const MAX_CLIENT = 60;
 export async function runHistory(
   config: Config,
   json: boolean,
-  ui: Pick<TerminalUi, "print" | "step">,
+  ui: Pick<TerminalUi, "print" | "printJson" | "step">,
   clock: Clock,
 ): Promise<number> {
   const { requests, ...guidance } = await readHistory(config, clock);
   if (json) {
     const history = { ...guidance, entries: requests?.map((request) => request.json) };
-    ui.print(escapeUnsafe(JSON.stringify(history, undefined, 2)));
+    ui.printJson(history);
   } else {
-    const sentences = cleanServiceText(Object.values(guidance).join(" "), 1_000);
-    ui.print(wrap(sentences, COLUMNS).join("\n"));
-    for (const { title, lines } of requests ?? []) {
-      const indented = lines.flatMap((line) => wrap(line, COLUMNS - 2));
-      ui.step(title, indented);
-    }
+    ui.print(cleanServiceText(Object.values(guidance).join(" "), 1_000));
+    for (const { title, lines } of requests ?? []) ui.step(title, lines);
   }
   return requests === undefined ? 1 : 0;
 }

@@ -3,7 +3,7 @@
 
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
-import { styleText } from "node:util";
+import { stripVTControlCharacters, styleText } from "node:util";
 
 export interface Streams {
   readonly input: Readable & { readonly isTTY?: boolean };
@@ -30,6 +30,11 @@ export class TerminalUi {
     const width = output.isTTY === true ? (output.columns ?? Infinity) : Infinity;
     const lines = text.split("\n").flatMap((line) => wrap(line, width));
     output.write(`${lines.map(style).join("\n")}\n`);
+  }
+
+  /** Prints a value whole, for programs. `redact` sees the text. */
+  printJson(value: object, redact = (text: string) => text): void {
+    this.#streams.output.write(`${escapeUnsafe(redact(JSON.stringify(value, undefined, 2)))}\n`);
   }
 
   /** Shows the beginning of a step, with `lines` about it. */
@@ -80,26 +85,29 @@ const MAX_INDENT = 40;
 
 /** Breaks a line at its spaces, and indents what follows to its text. A longer word, such as a link, stays whole. */
 export function wrap(line: string, width: number): string[] {
-  if (line.length <= width) return [line];
-  const column = line.slice(0, Math.min(MAX_INDENT, width / 2)).lastIndexOf("  ");
-  const start = column < 0 ? 0 : column + 2;
-  const indent = " ".repeat(start);
-  const lines: string[] = [];
-  let last = line.slice(0, start);
-  let isEmpty = true;
+  const plain = stripVTControlCharacters(line);
+  if (plain.length <= width) return [line];
+  const gap = plain.slice(0, Math.min(MAX_INDENT, width / 2)).lastIndexOf("  ");
+  const indent = gap < 0 ? 0 : gap + 2;
+  // Colours only stand before the text.
+  const start = indent + line.length - plain.length;
+  const lines = [line.slice(0, start)];
+  let column = indent;
   for (const word of line.slice(start).split(" ")) {
-    if (!isEmpty && last.length + 1 + word.length > width) {
-      lines.push(last);
-      [last, isEmpty] = [indent, true];
+    const isFirst = column === indent;
+    if (!isFirst && column + 1 + word.length > width) {
+      lines.push(" ".repeat(indent) + word);
+      column = indent + word.length;
+    } else {
+      lines.push(`${lines.pop()}${isFirst ? "" : " "}${word}`);
+      column += word.length + (isFirst ? 0 : 1);
     }
-    last += isEmpty ? word : ` ${word}`;
-    isEmpty = false;
   }
-  return [...lines, last];
+  return lines;
 }
 
 /** The same JSON, with what a terminal would obey, hide or reorder written as escapes. */
-export function escapeUnsafe(json: string): string {
+function escapeUnsafe(json: string): string {
   return json.replace(/(?!\n)[\p{C}\p{DI}\p{Zl}\p{Zp}]/gu, (character) =>
     character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
   );

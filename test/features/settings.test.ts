@@ -42,6 +42,7 @@ async function config(words: readonly string[], changes: Partial<ConfigContext> 
     clock: systemClock,
     node: NODE,
     files,
+    columns: 80,
     isOnNpm: true,
     ...changes,
   };
