@@ -19,7 +19,7 @@ import { createRedact } from "../redact.ts";
 import { createApplication } from "./create-application.ts";
 import { createService } from "./create-service.ts";
 
-/** What the server has of its process. */
+/** The streams of the process, and a callback into it. */
 export interface Streams {
   readonly input: Readable;
   readonly output: Writable;
@@ -54,7 +54,7 @@ export function serve(
     input,
     output,
     transformOutgoing: redact,
-    // What earlier processes started is known before anything is served that may show it.
+    // Jobs of earlier processes are known before anything is served that may show them.
     ready: application.restoreJobs,
     hooks: [
       tasks.hooks,

@@ -1,7 +1,6 @@
 // Makes the server of a connection. Only wires: serveStdio may call it twice; the application has all state.
 
 import { McpServer, type ProtocolEra } from "@modelcontextprotocol/server";
-import { RENDER_TIME } from "../service/options.ts";
 import { VERSION, WEBSITE } from "../version.ts";
 import type { Application } from "./application.ts";
 import { registerCard } from "./card/card.ts";
@@ -55,26 +54,22 @@ export function createServer(
   return server;
 }
 
-/** Names only what is offered. The first paragraph stands alone: some clients cut at 512 characters. */
+/**
+ * Names only what is offered. Some clients cut at 512 characters, so the second paragraph has what a model could
+ * do without.
+ */
 function instructionsFor({ config, canPublish }: Pick<Application, "config" | "canPublish">): string {
-  const what = "Makes faceless short videos from a text topic.";
-  const unset =
-    config.problems.length === 0
-      ? ""
-      : " It is not set up yet and every call fails: tell the user; any call says what to set.";
-  const sandbox = config.sandbox
-    ? " This is a sandbox: sample clips, nothing is rendered, charged or posted."
-    : "";
+  const purpose = "Makes faceless short videos from a text topic.";
+  const unset = config.problems.length === 0 ? "" : " Not set up: every call fails and says what to set.";
+  const sandbox = config.sandbox ? " A sandbox: nothing is rendered, charged or posted." : "";
   if (config.readOnly)
-    return `${what} This server only reads: list_videos shows the account's videos, get_video_status one of them.${unset}${sandbox}`;
-  const last = canPublish
-    ? "show the link, and call publish_video only where they ask for it"
-    : "and show the link";
-  const never = canPublish
-    ? "generate_video spends credits and publish_video posts publicly at once: never repeat either to check on it."
-    : "generate_video spends credits: never repeat it to check on it.";
-  const posts = canPublish ? ", adds captions, schedules or deletes a post" : " or adds captions";
-  return `${what}${unset} Write the topic with the user, get their yes unless they left it to you, call generate_video once per video, follow it with get_video_status for ${RENDER_TIME}, ${last}. ${never} A change is a new video that costs again.${sandbox}
+    return `${purpose}${unset}${sandbox} This server only reads: list_videos shows the account's videos, get_video_status one of them. It shows no prices, credits or voices.`;
+  const steps =
+    "Write the topic with the user, get their yes unless they left it to you, call generate_video once per video, follow it with get_video_status, show the link";
+  const rest = canPublish
+    ? "; publish_video only if they ask. Never repeat either to check on it: each pays or posts at once. No tool shows prices, credits or voices; cancels, edits, deletes or formats a video; adds captions or other music; schedules, hides or deletes a post: say so."
+    : ". Never repeat generate_video to check on it: it pays at once. No tool shows prices, credits or voices; cancels, edits, deletes or formats a video; adds captions or other music: say so.";
+  return `${purpose}${unset}${sandbox} ${steps}${rest}
 
-No tool shows the price or the credit balance, cancels or edits a video${posts}: say so instead of trying.`;
+A change is a new video that costs again. If a call gave no result, look with list_videos before you call again.`;
 }

@@ -45,7 +45,7 @@ export const toolHooks: Readonly<Record<string, Hook>> = {
   },
 };
 
-/** `tasks` where the client may call a tool as a task. */
+/** `tasks` is given if the client may call a tool as a task. */
 export function registerTools(server: McpServer, application: Application, tasks?: TaskCalls): void {
   const { log } = application;
   for (const tool of toolsFor(application.config)) {
@@ -62,7 +62,7 @@ export function registerTools(server: McpServer, application: Application, tasks
       async (args, { mcpReq }) => {
         try {
           const result = await runTool(tool, args, toolContext(application, server, mcpReq));
-          // A repeated call has to say at once that nothing was charged: it is no task.
+          // A repeated call isn't a task: it has to say at once that nothing was charged.
           if (tool.startsJob !== true || result["alreadyStarted"] === true) return successResult(result);
           // Each job is a resource.
           server.server

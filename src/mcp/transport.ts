@@ -109,7 +109,7 @@ async function* readLines(input: Readable): AsyncGenerator<Buffer> {
       if (bytes.length <= STDIO_DEFAULT_MAX_BUFFER_SIZE) yield bytes;
     }
   }
-  // What can be answered at once still is.
+  // Requests that can be answered at once still are.
   await nextTurn();
 }
 

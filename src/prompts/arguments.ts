@@ -26,7 +26,7 @@ const suggestVideo: Suggest = (typed, recentVideos) =>
   );
 const readText = (limit: number) => (text: string) => cleanServiceText(text, limit) || undefined;
 
-/** What a video is about, in the user's words. */
+/** The subject of a video, in the user's words. */
 export const subject = {
   required: true,
   read: readText(SUBJECT_LIMIT),
@@ -70,7 +70,7 @@ const duration = {
   suggest: suggest(DURATIONS),
 };
 
-/** What a topic is written for. */
+/** The wishes that a topic is written for. */
 export const target = {
   style: {
     description: "story, education, documentary, asmr, brainrot or ugc. Left out: what fits best",

@@ -12,12 +12,12 @@ export interface KnownVideo {
 }
 
 export interface Argument<Value = unknown> {
-  /** What clients show beside the field. */
+  /** Clients show it beside the field. */
   readonly description: string;
   readonly required?: true;
   /** The value of trimmed text that is not blank; undefined if it can't be used. */
   readonly read: (text: string) => Value | undefined;
-  /** What can be used. Completes "must be …". */
+  /** Completes "must be …". */
   readonly allowed: string;
   /** Words that stand for leaving it out. */
   readonly absent?: string;

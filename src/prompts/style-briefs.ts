@@ -3,7 +3,7 @@
 import type { Music, Pacing, Style } from "../service/options.ts";
 
 interface Brief {
-  /** What happens, and how the lines follow from one another. */
+  /** The events, and how the lines follow from one another. */
   readonly course: string;
   /** How it is told, and what may be invented. Follows "Telling: ", as `pictures` follows "Pictures: ". */
   readonly telling: string;

@@ -94,7 +94,7 @@ test("the server has a title, a website and an icon", async () => {
 });
 
 test.each([
-  ["--no-publish", /generate_video.+, and show the link\. /, /publish_video|publishes/],
+  ["--no-publish", /generate_video.+, show the link\. /, /publish_video|publishes/],
   ["--read-only", /only reads/, /generate_video|publish_video|publishes|spends/],
 ])("a server with %s refuses what it hides, and names it nowhere", async (flag, said, hidden) => {
   const { raw, call } = await connectLegacy({ args: ["--sandbox", flag] });
@@ -125,6 +125,6 @@ test("the instructions of a sandbox say that it is one, in the first paragraph",
   const { raw } = await connectLegacy({ args: ["--sandbox"] });
   const [first = ""] = (raw.getInstructions() ?? "").split("\n\n");
 
-  expect(first).toMatch(/This is a sandbox: sample clips, nothing is rendered, charged or posted\./);
+  expect(first).toContain("A sandbox: nothing is rendered, charged or posted.");
   expect(first.length).toBeLessThanOrEqual(512);
 });

@@ -69,7 +69,7 @@ export class Tasks {
     else this.#attachLegacy(server);
   }
 
-  /** The answer to a call that has started a job: a task where the client takes one. */
+  /** The answer to a call that has started a job: a task if the client takes one. */
   answer(structured: Readonly<Record<string, unknown>>, request: McpRequest): CallToolResult {
     const result = successResult(structured);
     const { jobId } = structured;
