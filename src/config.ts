@@ -129,16 +129,24 @@ export const SETTINGS = {
   maxGenerations: {
     name: "FACELESS_MAX_GENERATIONS",
     meaning:
-      "Maximum number of videos that may be started in 24 hours, by all clients and keys that share the journal (without a journal: by this process)",
+      "Maximum number of videos that may be started in 24 hours, by all clients and keys that share the journal (without a journal: by this process); orders that are known to have failed don't count",
     values: "a whole number, 0 or more",
     default: "no limit",
     parse: (text) => parseWhole(text, 0, Number.MAX_SAFE_INTEGER),
     isGuard: true,
   },
+  confirmGenerate: {
+    name: "FACELESS_CONFIRM_GENERATE",
+    meaning:
+      "Whether you are asked before a video is paid for, if the client can ask; with always, nothing is ordered if it can't. You are asked before a repeat in any case",
+    ...oneOf("off", "on", "always"),
+    default: "off",
+    isGuard: true,
+  },
   confirmPublish: {
     name: "FACELESS_CONFIRM_PUBLISH",
     meaning:
-      "Whether you are asked before a video is posted, or paid for a second time, where the client can ask; with always, nothing is posted where it can't",
+      "Whether you are asked before a video is posted, if the client can ask; with always, nothing is posted if it can't. You are asked before a repeat in any case",
     ...oneOf("on", "off", "always"),
     default: "on",
     isGuard: true,
@@ -240,6 +248,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     saveDir: read(SETTINGS.saveDir),
     pollSeconds: read(SETTINGS.pollSeconds),
     maxGenerations: read(SETTINGS.maxGenerations),
+    confirmGenerate: read(SETTINGS.confirmGenerate) ?? "off",
     confirmPublish: read(SETTINGS.confirmPublish) ?? "on",
     /** Undefined keeps no journal on disk, as the sandbox does. */
     stateDir: sandbox || stateDir === OFF ? undefined : (stateDir ?? defaultStateDir(homeDir)),

@@ -83,6 +83,9 @@ export class DeadlineError<Result> extends BridgeError {
   }
 }
 
+/** Said of a code that confirms something else, or nothing any more. */
+export const STALE_CODE = "The confirm code of this call is not valid.";
+
 /** The caller, or the end of the process, has ended a call that had sent nothing of its own. */
 export function cancelledError(message: string): BridgeError {
   const nextStep = "Call again if the result is still wanted.";

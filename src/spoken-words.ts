@@ -90,6 +90,20 @@ export function countLetters(
   return { all, foreign: all - own };
 }
 
+/** Scripts by their codes; those of Japanese come first, as it also uses Chinese characters. */
+const SCRIPTS =
+  "Hira Kana Hani Hang Cyrl Arab Deva Grek Hebr Thai Beng Taml Telu Gujr Knda Mlym Guru Sinh Khmr Laoo Mymr Geor Armn Ethi";
+
+/** The language in which most text of this kind of letters is written, as a BCP-47 code. */
+export function likelyLanguage(text: string): string {
+  const counts = SCRIPTS.split(" ").map(
+    (script) => [script, countMatches(text, `\\p{sc=${script}}`)] as const,
+  );
+  const kana = counts.slice(0, 2).reduce((sum, [, count]) => sum + count, 0);
+  const [script] = kana > 0 ? ["Hira"] : counts.reduce((most, next) => (next[1] > most[1] ? next : most));
+  return new Intl.Locale(`und-${script}`).maximize().language;
+}
+
 function countMatches(text: string, pattern: string): number {
   let count = 0;
   for (const _ of text.matchAll(new RegExp(pattern, "gu"))) count += 1;

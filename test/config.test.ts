@@ -30,6 +30,7 @@ test("with only key and URL set, every other setting has its default", () => {
     warnings: [],
     ...FLAGS,
     sandboxSeconds: 20,
+    confirmGenerate: "off",
     confirmPublish: "on",
     stateDir: `${HOME}/.faceless-video-mcp`,
     makesStateDir: true,
@@ -133,6 +134,7 @@ test("on Windows a folder without its drive is relative too", () => {
 
 test.each([
   ["FACELESS_MAX_GENERATIONS", "${env:LIMIT}"],
+  ["FACELESS_CONFIRM_GENERATE", "${ASK}"],
   ["FACELESS_CONFIRM_PUBLISH", "${ASK:-on}"],
   ["FACELESS_STATE_DIR", "/state/${env:USER}"],
   ["FACELESS_JOURNAL_URL", "postgres://u:${env:PASSWORD}@db.test/x"],
@@ -182,6 +184,7 @@ test.each(["", "\t\n", "${KEY}", "${env:KEY:-none}", "x${KEY}y", "${user_config.
       FACELESS_CONFIRM_PUBLISH: __,
       FACELESS_STATE_DIR: ___,
       FACELESS_JOURNAL_URL: ____,
+      FACELESS_CONFIRM_GENERATE: _____,
       ...others
     } = rest;
 

@@ -99,20 +99,20 @@ async function run(
 /** Asks what a client would ask its user. The tools refuse a false where nothing but a yes counts. */
 async function askAtTerminal(
   describe: Parameters<ToolContext["askUser"]>[0],
-  { config, saysYes }: Call,
+  { config, tool, saysYes }: Call,
   { input, errors, interrupted }: CallHost,
   ui: TerminalUi,
 ): Promise<boolean> {
   // A request that can't be sent says what is missing.
   if (config.problems.length > 0) return true;
-  if (config.confirmPublish === "off") return false;
   const isTerminal = input.isTTY === true && errors.isTTY === true;
-  const onlyTerminal = config.confirmPublish === "always";
+  const mode = tool.effect === "spends" ? config.confirmGenerate : config.confirmPublish;
+  const onlyTerminal = mode === "always";
   if (isTerminal ? saysYes && !onlyTerminal : saysYes || onlyTerminal) return false;
   const question = await describe();
   if (isTerminal) {
     if (await ui.confirm(`${question.message}\n${question.yes}?`, interrupted)) return true;
-    throw declinedError(question, true, false);
+    throw declinedError(question, "accept");
   }
   throw new BridgeError({
     code: "declined",

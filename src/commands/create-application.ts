@@ -16,10 +16,9 @@ import { GenerateOnce, type JobLookup } from "../idempotency/generate-once.ts";
 import { Journal, type JournalEntry, memoryStore } from "../idempotency/journal.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
 import { Guard } from "../idempotency/guard.ts";
-import { orderFingerprint, ordersOf, jobHistories } from "../idempotency/same-request.ts";
+import { ordersOf, jobHistories } from "../idempotency/same-request.ts";
 import type { Redact } from "../redact.ts";
 import { LOOK_FIRST_MS } from "../time-budget.ts";
-import { OrderCheck } from "../tools/check-order.ts";
 import { VERSION } from "../version.ts";
 import { openJournalStore } from "./open-journal.ts";
 
@@ -115,7 +114,6 @@ export function createApplication({ config, service, clock, log, redact }: Given
     poller,
     savedVideos,
     waitForEnd: (wait) => waitForEnd(waiting, wait),
-    orderCheck: new OrderCheck(orderFingerprint),
     generateOnce,
     publishOnce,
     finishPaidRequests: () => guard.close(),
@@ -124,7 +122,7 @@ export function createApplication({ config, service, clock, log, redact }: Given
     restoreJobs: () => (restored ??= restore()),
     canPublish: !config.readOnly && !config.noPublish,
     suggested: new Set(),
-    elicitation: new Elicitation({ mode: config.confirmPublish, clock, log }),
+    elicitation: new Elicitation(log),
     clock,
     log,
   };

@@ -1,25 +1,40 @@
-// What a caller is told when a paid or public request was held back, or when its answer was lost.
+// Errors of paid and public requests that were held back, and what to add when an answer was lost.
 
-import { isEnded, JOB_ID } from "../job.ts";
-import { BridgeError, type ErrorCode } from "../errors.ts";
+import { JOB_ID } from "../job.ts";
+import { BridgeError, type ErrorCode, STALE_CODE } from "../errors.ts";
 import type { Video } from "../service/responses.ts";
-import { describeAge, inWords, quote, quoteName } from "../text.ts";
+import { describeAge, inSentences, inWords, quote, quoteName } from "../text.ts";
 
 const MAX_CANDIDATES = 5;
-/** Younger requests can't have a job that has already ended. */
-const MIN_RENDER_MS = 60_000;
 
-/** A request that was made before. */
-interface Repeat {
-  readonly ageMs: number;
-  /** Confirms that it is to be sent again. */
+/** The code that an error gives for sending the request all the same. */
+interface GivenCode {
   readonly code: string;
   /** The caller gave another code. */
   readonly isStale: boolean;
 }
 
+interface Repeat extends GivenCode {
+  readonly ageMs: number;
+}
+
 function notSent(code: ErrorCode, message: string, nextStep: string): BridgeError {
   return new BridgeError({ code, message, nextStep, outcome: "not_sent", retryable: false });
+}
+
+/** The order looks like a mistake. Not retryable: a client that repeats a call by itself would pay. */
+export function checkOrderError(
+  warnings: readonly { readonly finding: string; readonly advice: string }[],
+  { code, isStale }: GivenCode,
+): BridgeError {
+  return notSent(
+    "check_order",
+    inSentences(isStale && STALE_CODE, "Not sent:", ...warnings.map(({ finding }) => finding)),
+    inSentences(
+      ...warnings.map(({ advice }) => advice),
+      `Only if the user wants the order as it is, call generate_video again with confirm: "${code}".`,
+    ),
+  );
 }
 
 /** A video of the same words was ordered a short while ago, and its outcome is not known yet. */
@@ -27,7 +42,7 @@ export function orderInProgressError(ageMs: number): BridgeError {
   return notSent(
     "in_progress",
     `Not sent: a video of the same words was ordered ${describeAge(ageMs)}, and its outcome is not known yet.`,
-    "Check list_videos for it, and follow it with get_video_status if it is there. If it isn't, tell the user that it may still be starting.",
+    "Check list_videos for it, and follow it with get_video_status if it is there. If it isn't, tell the user that it may still be starting. Don't order it in other words or with other settings either.",
   );
 }
 
@@ -45,8 +60,11 @@ export function duplicateOrderError({ ageMs, code, isStale }: Repeat, count: num
   const others = count > 1 ? ` (there are ${count} of these words)` : "";
   return notSent(
     "duplicate",
-    `${describeCode(isStale)}Not sent: a video of the same words was ordered ${describeAge(ageMs)}${others} and its outcome is not known, so it may already be rendering.`,
-    `Check list_videos for it. Only if it isn't there, and the user still wants it, call generate_video again with confirmDuplicate: "${code}".`,
+    inSentences(
+      isStale && STALE_CODE,
+      `Not sent: a video of the same words was ordered ${describeAge(ageMs)}${others} and its answer never came, so it may have been made.`,
+    ),
+    `Check list_videos for it. Only if it isn't there, and the user still wants it, call generate_video again with confirm: "${code}". Don't order it in other words or with other settings either.`,
   );
 }
 
@@ -56,11 +74,16 @@ export function duplicatePublicationError(
   platforms: Readonly<Record<"unknown" | "free" | "unposted", readonly string[]>>,
 ): BridgeError {
   const { unknown, free, unposted } = platforms;
-  const others = ` To publish on ${inWords(free)} alone, call with platforms ${JSON.stringify(free)}.`;
   return notSent(
     "duplicate",
-    `${describeCode(isStale)}Not sent: ${describeAge(ageMs)} this video was sent to ${inWords(unknown)} and the outcome is not known, so it may already be public there.`,
-    `Ask the user to look at ${accountsOf(unknown)}. Only if the video isn't there, and they still want it, call publish_video again with platforms ${JSON.stringify(unposted)} and confirmDuplicate: "${code}".${free.length === 0 ? "" : others}`,
+    inSentences(
+      isStale && STALE_CODE,
+      `Not sent: ${describeAge(ageMs)} this video was sent to ${inWords(unknown)} and the outcome is not known, so it may already be public there.`,
+    ),
+    inSentences(
+      `Ask the user to look at ${accountsOf(unknown)}. Only if the video isn't there, and they still want it, call publish_video again with platforms ${JSON.stringify(unposted)} and confirm: "${code}".`,
+      free.length > 0 && `To publish on ${inWords(free)} alone, call with platforms ${JSON.stringify(free)}.`,
+    ),
   );
 }
 
@@ -68,15 +91,15 @@ function accountsOf(platforms: readonly string[]): string {
   return `the ${inWords(platforms)} ${platforms.length === 1 ? "account" : "accounts"}`;
 }
 
-function describeCode(isStale: boolean): string {
-  return isStale ? "The confirmDuplicate code of this call is not valid. " : "";
-}
-
-/** This computer has started as many videos as its owner allows. */
-export function limitError(max: number): BridgeError {
+/** As many videos were ordered as the user allows. */
+export function limitError(max: number, ordered: number, failed: number): BridgeError {
+  const videos = max === 1 ? "video" : "videos";
+  const uncounted =
+    failed === 1 ? "1 is known to have failed and doesn't" : `${failed} are known to have failed and don't`;
+  const count = failed === 0 ? "" : `: ${ordered} were ordered, of which ${uncounted} count`;
   return notSent(
     "limit_reached",
-    `The limit of ${max} ${max === 1 ? "video" : "videos"} in 24 hours is reached.`,
+    `The limit of ${max} ${videos} in 24 hours is reached${count}.`,
     "Tell the user: the limit is set in this server's settings, which only they can change.",
   );
 }
@@ -138,12 +161,11 @@ export function withoutWaiting(error: unknown): unknown {
   return new BridgeError({ ...facts, retryable: false, nextStep }, error);
 }
 
-/** The jobs that a request of that age may have started; `videos` is undefined if they can't be listed. */
-export function describeCandidates(ageMs: number, videos: readonly Video[] | undefined): string {
-  const possible = videos?.filter(({ status }) => ageMs >= MIN_RENDER_MS || !isEnded(status));
-  if (possible === undefined) return "The newest videos could not be listed just now.";
-  if (possible.length === 0) return "So far the video list shows no job that could be it.";
-  const jobs = possible
+/** The jobs that a request may have started; undefined if they can't be listed. */
+export function describeCandidates(videos: readonly Video[] | undefined): string {
+  if (videos === undefined) return "The newest videos could not be listed just now.";
+  if (videos.length === 0) return "So far the video list shows no job that could be it.";
+  const jobs = videos
     .slice(0, MAX_CANDIDATES)
     .map(({ jobId, status }) => `${JOB_ID.test(jobId) ? jobId : quote(jobId, 60)} (${quoteName(status)})`);
   return `The newest jobs that could be it: ${jobs.join(", ")}.`;

@@ -1,30 +1,44 @@
-// The only way to start a video: returns the job that the same order has started, refuses where that is not
-// known, or sends the request once. `run` has all steps in their order; guard.ts records and waits.
+// The only way to start a video: returns the job that the same order has started, refuses if its outcome is
+// unknown, or sends the request once. `run` has all steps in their order; guard.ts records and waits.
 
 import { stateOf } from "../job.ts";
 import { BridgeError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
 import type { StartedJob, Order, Job, Video } from "../service/responses.ts";
-import { describeCandidates, duplicateOrderError, orderInProgressError, limitError } from "./errors.ts";
-import { LOOK_AFTER_MS } from "../time-budget.ts";
-import type { Guard, GuardedCall } from "./guard.ts";
+import {
+  checkOrderError,
+  describeCandidates,
+  duplicateOrderError,
+  limitError,
+  orderInProgressError,
+} from "./errors.ts";
+import { LOOK_AFTER_MS, UNDER_WAY_MS } from "../time-budget.ts";
+import type { Guard, GuardedCall, Snapshot } from "./guard.ts";
 import type { OrderEntry, Journal, JournalEntry } from "./journal.ts";
-import { argumentsOf, confirmationCode, DAY_MS, orderFingerprint, ordersOf } from "./same-request.ts";
+import {
+  argumentsOf,
+  confirmationCode,
+  ORDER_GUARD_MS,
+  orderKey,
+  ordersOf,
+  sameOrders,
+} from "./same-request.ts";
 
-/** How the service says that a job stands; undefined where that can't be found out in time. */
+/** The job as the service reports it; undefined if it couldn't be read in time. */
 export type JobLookup = Job | "not found" | undefined;
 
 export interface GenerateOnceOptions {
   readonly service: Pick<Service, "generate" | "listVideos">;
   readonly guard: Guard;
   readonly journal: Journal;
-  /** Most orders in 24 hours; none is no limit. */
+  /** Maximum number of orders in 24 hours; no limit if undefined. */
   readonly maxGenerations: number | undefined;
   readonly tryReadJob: (jobId: string, signal: AbortSignal) => Promise<JobLookup>;
   /** What this process knows of jobs. */
   readonly jobs: {
     ids(): ReadonlySet<string>;
-    /** Called for each job that is started, also where the answer comes after the call's end. */
+    get(jobId: string): { readonly status: string } | undefined;
+    /** Called for each job that is started, even if the answer comes after the call's end. */
     addStarted(jobId: string, topic: string, status: string): void;
     /** Called with the newest videos, as the service has just listed them. */
     updateFromPage(videos: readonly Video[], page: { readonly isFirstPage: boolean }): void;
@@ -32,8 +46,8 @@ export interface GenerateOnceOptions {
 }
 
 export interface CallerOptions {
-  /** The code that an earlier answer gave for sending the same request again. */
-  readonly confirmDuplicate?: string | undefined;
+  /** The code that an earlier answer gave for sending this request all the same. */
+  readonly confirm?: string | undefined;
   /** Cancels the call. A request that was sent is still seen through. */
   readonly signal?: AbortSignal | undefined;
   /** The name and version of the MCP client, for the journal. */
@@ -41,20 +55,27 @@ export interface CallerOptions {
 }
 
 export interface GenerateOptions extends CallerOptions {
-  /**
-   * Called before a confirmed repeat is sent. Throws unless the user agrees or can't be asked, and gives the
-   * milliseconds that the user has taken.
-   */
-  readonly ask?: (repeat: ConfirmedRepeat) => Promise<number>;
+  /** Why the order looks like a mistake. Counts only if the journal has no order of the same words. */
+  readonly warnings?: readonly OrderWarning[];
+  /** `ask` is called before every order, not only before a repeat. */
+  readonly asksFirst?: boolean;
+  /** Called before an order is sent. Throws unless it may be sent; resolves to the time that the user took. */
+  readonly ask?: (plan: OrderPlan) => Promise<{ readonly userMs: number }>;
 }
 
-export interface ConfirmedRepeat {
-  /** Changes whenever something newer is known of the same request. */
+export interface OrderWarning {
+  /** What was found, in figures, as one or more sentences. */
+  readonly finding: string;
+  /** What would fit, as a sentence. */
+  readonly advice: string;
+}
+
+/** What the user is asked about. */
+export interface OrderPlan {
+  /** Changes whenever anything newer is known of the same order. */
   readonly key: string;
-  /** Of the newest order of the same video. */
-  readonly ageMs: number;
-  /** How many videos of the same words were ordered before. */
-  readonly count: number;
+  /** The newest of the same orders, and how many there are; undefined for the first. */
+  readonly repeat: { readonly ageMs: number; readonly count: number } | undefined;
 }
 
 export interface NewlyStarted {
@@ -68,14 +89,13 @@ export interface AlreadyStarted {
   readonly jobId: string;
   readonly job: JobLookup;
   readonly ageMs: number;
-  /** How many videos of the same words were ordered, this one among them. */
+  /** How many videos of the same words were ordered in the last 20 hours, this one among them. */
   readonly count: number;
   /** Confirms another video. */
   readonly code: string;
 }
 
-/** Read for one call, beside those of the last day. An older job that still runs is almost always among them. */
-const MAX_LOOKUPS = 10;
+const DAY_MS = 24 * 3_600_000;
 
 export class GenerateOnce {
   readonly #options: GenerateOnceOptions;
@@ -84,132 +104,140 @@ export class GenerateOnce {
     this.#options = options;
   }
 
-  /** Starts a video unless the same order is under way, is unknown, or has a job that forbids another. */
-  async run(
-    order: Order,
-    { confirmDuplicate, signal, client, ask }: GenerateOptions = {},
-  ): Promise<NewlyStarted | AlreadyStarted> {
+  /** Starts a video unless the same order is under way, unknown, or has a job that forbids another. */
+  async run(order: Order, options: GenerateOptions = {}): Promise<NewlyStarted | AlreadyStarted> {
     const { guard, journal, jobs } = this.#options;
-    const fingerprint = orderFingerprint(order);
-    const intent = { operation: "generate", fingerprint, arguments: argumentsOf(order), client } as const;
-    const select = (entries: readonly JournalEntry[]) =>
-      ordersOf(entries).filter((entry) => entry.fingerprint === fingerprint);
-    const call = guard.startCall(select, signal);
-    let agreedTo: string | undefined; // the code under which the user has agreed to a repeat
+    const { confirm, warnings = [], asksFirst = false, ask, signal, client } = options;
+    const ordered = argumentsOf(order);
+    const intent = { operation: "generate", arguments: ordered, client } as const;
+    const call = guard.startCall(sameOrders(ordered), signal);
+    let confirmedKey: string | undefined; // the plan to which the user has agreed
     for (;;) {
-      const seen = await guard.settled(call);
-      if (seen.underWay !== undefined) {
-        const ageMs = journal.ageMs(seen.underWay);
-        throw await this.#withCandidates(orderInProgressError(ageMs), ageMs);
+      const snapshot = await guard.waitUntilIdle(call);
+      const { entries, matching, inFlight } = snapshot;
+      if (inFlight !== undefined)
+        throw await this.#withCandidates(orderInProgressError(journal.ageMs(inFlight)), inFlight, entries);
+
+      const newest = matching.at(-1);
+      const doubts = newest === undefined ? warnings : [];
+      const code = confirmationCode([orderKey(ordered), ...doubts.map(({ finding }) => finding)], matching);
+      const isStale = confirm !== undefined && confirm !== code;
+      if (confirm !== code) {
+        if (doubts.length > 0) throw checkOrderError(doubts, { code, isStale });
+        const earlier = await this.#findEarlier(call, snapshot, { code, isStale });
+        if (earlier !== undefined) return earlier;
       }
+      await this.#checkLimit(entries);
 
-      const code = confirmationCode(fingerprint, seen.same);
-      const newest = seen.same.at(-1);
-      const isRepeat = newest !== undefined && confirmDuplicate === code;
-      const earlier = isRepeat
-        ? undefined
-        : await this.#findEarlier(seen.same, code, confirmDuplicate !== undefined, call);
-      if (earlier !== undefined) return earlier;
-      this.#checkLimit(seen.entries);
-
-      if (isRepeat && ask !== undefined && agreedTo !== code) {
-        const ageMs = journal.ageMs(newest);
-        call.extend(await ask({ key: `generate ${code}`, ageMs, count: seen.same.length }));
+      const isRepeat = newest !== undefined && confirm === code;
+      if (ask !== undefined && (isRepeat || asksFirst) && confirmedKey !== code) {
+        const repeat = isRepeat ? { ageMs: journal.ageMs(newest), count: matching.length } : undefined;
+        const { userMs } = await ask({ key: `generate ${code}`, repeat });
+        call.extend(userMs);
         // The user may have taken minutes: their yes holds only if nothing newer is known by now.
-        agreedTo = code;
+        confirmedKey = code;
         continue;
       }
 
-      const begun = await guard.begin(call, seen, intent);
+      const begun = await guard.begin(call, snapshot, intent);
       if (begun === undefined) continue;
       // Taken before the request: while it is under way, a look at the video list may make its job known.
       const known = jobs.ids();
       try {
-        const answer = this.#send(order, begun.ahead, call);
-        const startedJob = await guard.finish(begun.own, answer, ({ jobId, status }) => {
+        const answer = this.#send(order, begun.earlier, call);
+        const startedJob = await guard.finish(begun.entry, answer, ({ jobId, status }) => {
           jobs.addStarted(jobId, order.topic, status);
           return { outcome: "done", jobId };
         });
         return { alreadyStarted: false, startedJob };
       } catch (error) {
         const isUnknown = error instanceof BridgeError && error.facts.outcome === "unknown";
-        throw isUnknown ? await this.#withCandidates(error, 0, known) : error;
+        throw isUnknown ? await this.#withCandidates(error, begun.entry, undefined, known) : error;
       }
     }
   }
 
-  /** The job of the same order, if it forbids another. Throws where the order's outcome is unknown. */
+  /** The job of the same order, if it forbids another. Throws if the order's outcome is unknown. */
   async #findEarlier(
-    same: readonly OrderEntry[],
-    code: string,
-    isStale: boolean,
     { signal, leftMs }: GuardedCall<OrderEntry>,
+    { entries, matching }: Snapshot<OrderEntry>,
+    { code, isStale }: { readonly code: string; readonly isStale: boolean },
   ): Promise<AlreadyStarted | undefined> {
     const { journal, tryReadJob } = this.#options;
-    const newest = same.map((entry) => ({ ...entry, ageMs: journal.ageMs(entry) })).reverse();
-    for (const [index, { jobId, ageMs }] of newest.entries()) {
-      if (jobId === undefined || (index >= MAX_LOOKUPS && ageMs >= DAY_MS)) continue;
+    const recent = matching.filter((entry) => journal.ageMs(entry) < ORDER_GUARD_MS).reverse();
+    const count = recent.length;
+    for (const { jobId, ...entry } of recent) {
+      if (jobId === undefined) continue;
       // A look that began any later could end after the call.
       const job = leftMs() > LOOK_AFTER_MS ? await tryReadJob(jobId, signal) : undefined;
-      if (forbidsAnother(job, ageMs))
-        return { alreadyStarted: true, jobId, job, ageMs, count: same.length, code };
+      if (typeof job === "object" && stateOf(job.status) === "refunded") continue;
+      return { alreadyStarted: true, jobId, job, ageMs: journal.ageMs(entry), count, code };
     }
-    const unknown = newest.find(({ outcome, ageMs }) => outcome === undefined && ageMs < DAY_MS);
-    if (unknown !== undefined)
-      throw duplicateOrderError({ ageMs: unknown.ageMs, code, isStale }, same.length);
-    return undefined;
+    const unknown = recent.find(({ outcome }) => outcome === undefined);
+    if (unknown === undefined) return undefined;
+    const repeat = { ageMs: journal.ageMs(unknown), code, isStale };
+    throw await this.#withCandidates(duplicateOrderError(repeat, count), unknown, entries);
   }
 
-  /** Sends the request unless entries that were faster have used up the limit. */
+  /** Sends the request unless requests that were faster have used up the limit. */
   async #send(
     order: Order,
-    ahead: readonly JournalEntry[],
+    earlier: readonly JournalEntry[],
     { signal, leftMs }: GuardedCall<OrderEntry>,
   ): Promise<StartedJob> {
-    this.#checkLimit(ahead);
+    await this.#checkLimit(earlier);
     return this.#options.service.generate(order, { signal, deadlineMs: leftMs() });
   }
 
-  /** Throws if so many videos, or more, were started in the last 24 hours, or later: a clock may be ahead. */
-  #checkLimit(entries: readonly JournalEntry[]): void {
-    const { maxGenerations, journal } = this.#options;
-    if (maxGenerations === undefined) return;
-    const started = ordersOf(entries).filter((entry) => journal.ageMs(entry) < DAY_MS);
-    if (started.length >= maxGenerations) throw limitError(maxGenerations);
+  /** Throws if too many videos were ordered in the last 24 hours, or later: a clock may have been ahead. */
+  async #checkLimit(entries: readonly JournalEntry[]): Promise<void> {
+    const { maxGenerations = Infinity, journal, jobs } = this.#options;
+    const recent = ordersOf(entries).filter((entry) => journal.ageMs(entry) < DAY_MS);
+    if (recent.length < maxGenerations) return;
+    // Costs a request, but only once the limit seems to be reached. Without an answer, all of them count.
+    await this.#listVideos().catch(() => []);
+    const hasFailed = ({ jobId }: OrderEntry) =>
+      jobId !== undefined && stateOf(jobs.get(jobId)?.status ?? "") === "refunded";
+    const failed = recent.filter(hasFailed).length;
+    if (recent.length - failed >= maxGenerations) throw limitError(maxGenerations, recent.length, failed);
   }
 
-  /** Adds the jobs that the request of that age may have started, as far as they can be listed. */
+  /**
+   * Adds the jobs that a request may have started, as far as they can be listed. `entries` are those by which a code
+   * was given, so that nothing newer is known with it; `known` are jobs from before the request.
+   */
   async #withCandidates(
     failure: BridgeError,
-    ageMs: number,
+    entry: JournalEntry,
+    entries?: readonly JournalEntry[],
     known: ReadonlySet<string> = new Set(),
   ): Promise<BridgeError> {
-    const candidates = await this.#listUnclaimed(known).catch(() => undefined);
-    const nextStep = `${describeCandidates(ageMs, candidates)} ${failure.facts.nextStep}`;
+    const candidates = await this.#findCandidates(entry, entries, known).catch(() => undefined);
+    const nextStep = `${describeCandidates(candidates)} ${failure.facts.nextStep}`;
     return new BridgeError({ ...failure.facts, nextStep }, failure);
   }
 
-  /** The newest videos but for those that were known before, and those of other orders in the journal. */
-  async #listUnclaimed(known: ReadonlySet<string>): Promise<readonly Video[]> {
-    const { service, journal, jobs } = this.#options;
+  /** The newest videos without those that were known before, of another order, or older than the request. */
+  async #findCandidates(
+    { atMs }: JournalEntry,
+    entries: readonly JournalEntry[] | undefined,
+    known: ReadonlySet<string>,
+  ): Promise<readonly Video[]> {
+    const videos = await this.#listVideos();
+    const orders = ordersOf(entries ?? (await this.#options.journal.entries()));
+    const orderedMs = new Map(orders.map((order) => [order.jobId?.toLowerCase(), order.atMs]));
+    const ownerMs = ({ jobId }: Video) => orderedMs.get(jobId.toLowerCase());
+    // Newest first: below the job of an older order, all are older.
+    const end = videos.findIndex((video) => (ownerMs(video) ?? Infinity) < atMs - UNDER_WAY_MS);
+    return videos
+      .slice(0, end === -1 ? undefined : end)
+      .filter((video) => !known.has(video.jobId) && ownerMs(video) === undefined);
+  }
+
+  async #listVideos(): Promise<readonly Video[]> {
+    const { service, jobs } = this.#options;
     const { videos } = await service.listVideos({}, { deadlineMs: LOOK_AFTER_MS });
     jobs.updateFromPage(videos, { isFirstPage: true });
-    const claimed = new Set(ordersOf(await journal.entries()).map(({ jobId }) => jobId?.toLowerCase()));
-    return videos.filter(({ jobId }) => !known.has(jobId) && !claimed.has(jobId.toLowerCase()));
-  }
-}
-
-/** Whether a job that the same order has started forbids another one. */
-function forbidsAnother(job: JobLookup, ageMs: number): boolean {
-  if (job === undefined) return true;
-  if (job === "not found") return ageMs < DAY_MS;
-  switch (stateOf(job.status)) {
-    case "ready":
-      return ageMs < DAY_MS;
-    case "refunded":
-      return false;
-    case "rendering":
-    case "other":
-      return true;
+    return videos;
   }
 }

@@ -1,6 +1,6 @@
-// Sees to it that a paid or public request is recorded before it is sent, gives way to one that was faster,
-// and is recorded again when its answer has come, even after the call's end. Knows no policy: generate-once.ts
-// and publish-once.ts say which requests are the same and what follows from them.
+// Records each paid or public request before it is sent and its outcome afterwards, and yields if another
+// process recorded first. Knows no policy: generate-once.ts and publish-once.ts say which requests are the
+// same and what follows from that.
 
 import { type Clock, pause } from "../clock.ts";
 import { cancelledError, DeadlineError, toBridgeError } from "../errors.ts";
@@ -13,12 +13,10 @@ export interface GuardOptions {
   readonly clock: Clock;
 }
 
-/** Which entries of the journal are the same request. */
-export type Select<Entry> = (entries: readonly JournalEntry[]) => readonly Entry[];
-
 /** One call, whose time begins now. */
 export interface GuardedCall<Entry> {
-  readonly select: Select<Entry>;
+  /** The entries of the same request. */
+  readonly select: (entries: readonly JournalEntry[]) => readonly Entry[];
   /** Aborted once the caller cancels or the process is told to end. A request that was sent goes on. */
   readonly signal: AbortSignal;
   /** Milliseconds that are left for waiting and for the request. */
@@ -27,32 +25,33 @@ export interface GuardedCall<Entry> {
   extend(userMs: number): void;
 }
 
-/** What the journal holds once nothing of the same request is under way, or the call's time is over. */
-export interface Settled<Entry> {
+/** The journal once nothing of the same request is under way, or once the call's time is over. */
+export interface Snapshot<Entry> {
   readonly entries: readonly JournalEntry[];
   /** Those of the same request. */
-  readonly same: readonly Entry[];
+  readonly matching: readonly Entry[];
   /** The newest of these that is still under way: nothing can be sent. */
-  readonly underWay: Entry | undefined;
+  readonly inFlight: Entry | undefined;
 }
 
 const CANCELLED = "The call was cancelled before anything was sent.";
 /** How often a request that is under way is looked at. */
 const WAIT_STEP_MS = 250;
-/** An older request without an outcome is not waited for. */
-const STUCK_MS = 60_000;
 
 export class Guard {
   readonly #options: GuardOptions;
   readonly #shutdown = new AbortController();
-  /** What has to be waited for when the process ends. */
+  /** Work that has to end before the process does. */
   readonly #pending = new Set<Promise<unknown>>();
 
   constructor(options: GuardOptions) {
     this.#options = options;
   }
 
-  startCall<Entry>(select: Select<Entry>, caller: AbortSignal | undefined): GuardedCall<Entry> {
+  startCall<Entry>(
+    select: GuardedCall<Entry>["select"],
+    caller: AbortSignal | undefined,
+  ): GuardedCall<Entry> {
     const { clock } = this.#options;
     const { signal: shutdown } = this.#shutdown;
     let endsAtMs = clock.monotonicMs() + PAID_REQUEST_MS;
@@ -65,46 +64,44 @@ export class Guard {
   }
 
   /** Waits until nothing that the call selects is under way, or its time is over. */
-  async settled<Entry extends JournalEntry>(call: GuardedCall<Entry>): Promise<Settled<Entry>> {
+  async waitUntilIdle<Entry extends JournalEntry>(call: GuardedCall<Entry>): Promise<Snapshot<Entry>> {
     const { journal, clock } = this.#options;
     for (;;) {
       const entries = await journal.entries();
-      const same = call.select(entries);
-      const waitedFor = same.filter((entry) => journal.isUnderWay(entry));
-      if (waitedFor.length > 0 && call.signal.aborted) throw cancelledError(CANCELLED);
-      const isStuck = waitedFor.some((entry) => journal.ageMs(entry) > STUCK_MS);
-      if (waitedFor.length === 0 || isStuck || call.leftMs() <= 0)
-        return { entries, same, underWay: waitedFor.at(-1) };
+      const matching = call.select(entries);
+      const inFlight = matching.findLast((entry) => journal.isUnderWay(entry));
+      if (inFlight !== undefined && call.signal.aborted) throw cancelledError(CANCELLED);
+      if (inFlight === undefined || call.leftMs() <= 0) return { entries, matching, inFlight };
       // Aborted or not, the next turn looks.
       await pause(clock, WAIT_STEP_MS, call.signal);
     }
   }
 
   /**
-   * Records a request, which must then be sent and finished, and gives the entries that it gives way to.
-   * Undefined if something newer is known of the same request than was seen: then nothing may be sent, and the
-   * call begins from the top. Throws a JournalError.
+   * Records a request, which must then be sent and finished, and gives the entries that it yields to.
+   * Undefined if something newer is known of the same request than the snapshot had: then nothing may be
+   * sent, and the call begins from the top. Throws a JournalError.
    */
   begin<Entry extends JournalEntry>(
     { select, signal }: GuardedCall<Entry>,
-    seen: Settled<Entry>,
+    snapshot: Snapshot<Entry>,
     intent: Intent,
-  ): Promise<{ own: JournalEntry; ahead: readonly JournalEntry[] } | undefined> {
+  ): Promise<{ entry: JournalEntry; earlier: readonly JournalEntry[] } | undefined> {
     const { journal } = this.#options;
     const begin = async () => {
       if (signal.aborted) throw cancelledError(CANCELLED);
-      const { own, entries } = await journal.begin(intent);
-      const ahead = entriesAhead(entries, own);
-      if (versionOf(select(ahead)) === versionOf(seen.same)) return { own, ahead };
-      await journal.end(own, { outcome: "not_sent" });
+      const { own: entry, entries } = await journal.begin(intent);
+      const earlier = entriesAhead(entries, entry);
+      if (versionOf(select(earlier)) === versionOf(snapshot.matching)) return { entry, earlier };
+      await journal.end(entry, { outcome: "not_sent" });
       return undefined;
     };
     return this.#track(begin());
   }
 
-  /** Records what becomes of a request that was begun, also where its answer comes after the call's end. */
+  /** Records the outcome of a request that was begun, even if its answer comes after the call's end. */
   finish<Result>(
-    own: JournalEntry,
+    entry: JournalEntry,
     answer: Promise<Result>,
     outcomeOf: (result: Result) => RequestOutcome,
   ): Promise<Result> {
@@ -112,14 +109,14 @@ export class Guard {
     const finish = async () => {
       try {
         const result = await answer;
-        await journal.end(own, outcomeOf(result));
+        await journal.end(entry, outcomeOf(result));
         return result;
       } catch (error) {
         if (error instanceof DeadlineError) {
           // eslint-disable-next-line typescript/no-unsafe-assignment -- only `answer` rejects with it: it is a Result
           const late: Promise<Result> = error.late;
-          void this.finish(own, late, outcomeOf).catch(() => {});
-        } else await journal.end(own, outcomeOfFailure(error));
+          void this.finish(entry, late, outcomeOf).catch(() => {});
+        } else await this.#recordFailure(entry, error);
         throw error;
       }
     };
@@ -132,15 +129,14 @@ export class Guard {
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
   }
 
+  async #recordFailure(entry: JournalEntry, error: unknown): Promise<void> {
+    const { outcome } = toBridgeError(error, "unknown").facts;
+    if (outcome !== "unknown") await this.#options.journal.end(entry, { outcome });
+  }
+
   #track<Work extends Promise<unknown>>(work: Work): Work {
     const over = work.catch(() => {}).finally(() => this.#pending.delete(over));
     this.#pending.add(over);
     return work;
   }
-}
-
-/** None where it is not known what became of the request. */
-function outcomeOfFailure(error: unknown): RequestOutcome | undefined {
-  const { outcome } = toBridgeError(error, "unknown").facts;
-  return outcome === "unknown" ? undefined : { outcome };
 }

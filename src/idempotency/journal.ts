@@ -22,8 +22,6 @@ const platformResult = z.object({ platform: z.string(), ok: z.boolean(), url: te
 const order = z.object({
   ...common,
   operation: z.literal("generate"),
-  /** Hash of the arguments, equal for equal requests. */
-  fingerprint: z.string(),
   arguments: z.record(z.string(), z.unknown()),
   /** The job that it has started. */
   jobId: z.string().optional(),
@@ -47,7 +45,7 @@ export type PlatformResult = z.infer<typeof platformResult>;
 
 /** A request that is about to be sent. */
 export type Intent =
-  | Pick<OrderEntry, "operation" | "fingerprint" | "arguments" | "client">
+  | Pick<OrderEntry, "operation" | "arguments" | "client">
   | Pick<PublicationEntry, "operation" | "jobId" | "platforms" | "client">;
 
 /** What became of it; with the job of an order that is done. */
@@ -95,8 +93,6 @@ export class Journal {
   readonly #entries = new Map<string, JournalEntry>();
   /** What `entries` gives, which stays one object until an entry changes. */
   #list: readonly JournalEntry[] | undefined;
-  /** The ids of the requests whose answers this process awaits. */
-  readonly #awaited = new Set<string>();
   /** Outcomes that the store didn't take: they are written before the next line, or after the next look. */
   #unwritten: readonly string[] = [];
   /** Looks run one after the other: two at once would both read what is new. */
@@ -110,7 +106,6 @@ export class Journal {
   async begin(intent: Intent): Promise<{ own: JournalEntry; entries: readonly JournalEntry[] }> {
     const { store, randomId = () => crypto.randomUUID() } = this.#options;
     const { entry: own, line } = this.#toLine({ id: randomId(), atMs: store.now(), ...intent });
-    this.#awaited.add(own.id);
     try {
       await this.#write(line);
       const entries = await this.entries();
@@ -123,9 +118,8 @@ export class Journal {
     }
   }
 
-  /** This process no longer awaits the answer. Records the outcome, if it is known. Never rejects. */
-  async end(own: JournalEntry, ended: RequestOutcome | undefined): Promise<void> {
-    if (ended === undefined) return void this.#awaited.delete(own.id);
+  /** Records the outcome of a request. Never rejects. */
+  async end(own: JournalEntry, ended: RequestOutcome): Promise<void> {
     await this.#record(own, ended).catch(this.#options.onUnwritable);
   }
 
@@ -148,11 +142,11 @@ export class Journal {
   }
 
   /**
-   * Whether a request may still be carried out: its outcome is not known, and it is younger than six minutes,
-   * or this process awaits its answer. Whether its own process still lives makes no difference.
+   * Whether a request may still be carried out: its outcome is not known, and its time is less than six minutes
+   * away. In either direction, since the clock that dated it may have been ahead.
    */
-  isUnderWay({ id, outcome, atMs }: JournalEntry): boolean {
-    return outcome === undefined && (this.ageMs({ atMs }) < UNDER_WAY_MS || this.#awaited.has(id));
+  isUnderWay({ outcome, atMs }: JournalEntry): boolean {
+    return outcome === undefined && Math.abs(this.#options.store.now() - atMs) < UNDER_WAY_MS;
   }
 
   /** Those that wait for a look share its failure, so that no call waits for several. */
@@ -175,7 +169,6 @@ export class Journal {
   }
 
   async #record(own: JournalEntry, ended: RequestOutcome): Promise<void> {
-    this.#awaited.delete(own.id);
     const { entry, line } = this.#toLine({ ...own, ...ended });
     this.#set({ ...entry, source: this.#entries.get(own.id)?.source });
     await this.#write(line).catch((error: unknown) => {

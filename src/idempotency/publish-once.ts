@@ -1,29 +1,36 @@
-// The only way to post a video: leaves out platforms that have it, asks the user, and sends the rest once.
-// `run` has all steps in their order; guard.ts records and waits. A job's id is unique, so the account makes
-// no difference.
+// The only way to post a video: leaves out platforms that have it, has the rest looked at and asked about, and
+// sends it once. `run` has all steps in their order; guard.ts records and waits. A job's id is unique, so the
+// account makes no difference.
 
 import type { Service } from "../service/client.ts";
-import { platformId, reasonOf } from "../service/platforms.ts";
+import { reasonOf } from "../service/platforms.ts";
 import type { Publication, PublishRequest } from "../service/responses.ts";
 import { cleanServiceText } from "../text.ts";
 import { duplicatePublicationError, publicationInProgressError, withoutWaiting } from "./errors.ts";
 import type { CallerOptions } from "./generate-once.ts";
-import type { Guard, GuardedCall } from "./guard.ts";
-import type { Journal, JournalEntry, PlatformResult, PublicationEntry, RequestOutcome } from "./journal.ts";
-import { confirmationCode, type EarlierPost, platformsOf, postsOf, publicationsOn } from "./same-request.ts";
+import type { Guard } from "./guard.ts";
+import type { Journal, PlatformResult, PublicationEntry, RequestOutcome } from "./journal.ts";
+import {
+  confirmationCode,
+  type EarlierPost,
+  platformId,
+  platformsOf,
+  postsOf,
+  publicationsOn,
+} from "./same-request.ts";
 
-/** What the user is asked about before anything is sent. */
+/** What is about to be sent, for a last look and for the user's question. */
 export interface PublicationPlan {
   readonly jobId: string;
-  /** To be posted to; empty where the video was posted to all of them. */
+  /** To be posted to; empty if the video was posted to all of them. */
   readonly platforms: readonly string[];
   /** The newest posts on those among them that were, or may have been, posted to before. */
-  readonly repeated: readonly EarlierPost[];
+  readonly reposted: readonly EarlierPost[];
   /** The newest posts on the platforms that are left out. */
-  readonly already: readonly EarlierPost[];
+  readonly alreadyPosted: readonly EarlierPost[];
   /** Changes whenever something else would be sent, or something newer is known. */
   readonly key: string;
-  /** Confirms posting again to exactly the platforms in `already`. */
+  /** Confirms posting again to exactly the platforms in `alreadyPosted`. */
   readonly code: string | undefined;
 }
 
@@ -33,21 +40,16 @@ export interface Published {
   /** The rest of the service's answer. */
   readonly answer: Readonly<Record<string, unknown>>;
   /** Platforms that the service's answer did not mention. */
-  readonly unmentioned: readonly string[];
+  readonly missingResults: readonly string[];
   /** Confirms posting again to exactly the platforms that were posted to before. */
   readonly code: string | undefined;
 }
 
-/** The one who publishes. */
-export interface Publisher {
-  /**
-   * Gets what is about to be sent. Throws unless the user agrees or can't be asked, and gives the
-   * milliseconds that the user has taken.
-   */
-  ask(plan: PublicationPlan): Promise<number>;
-  /** Looks for the reason of a failure, which may show that nothing was posted. Gives the error to throw. */
-  explain(failure: unknown, request: PublishRequest): Promise<unknown>;
-}
+/**
+ * Looks at all that can be looked at before a post, and asks the user. Throws unless it may be sent; resolves
+ * to the time that the user took.
+ */
+export type Prepare = (plan: PublicationPlan) => Promise<{ readonly userMs: number }>;
 
 export interface PublishOnceOptions {
   readonly service: Pick<Service, "publish">;
@@ -64,58 +66,42 @@ export class PublishOnce {
     this.#options = options;
   }
 
-  /** Posts a video to the platforms that do not have it yet. Throws a BridgeError, and what `ask` throws. */
+  /** Posts a video to the platforms that do not have it yet. Throws BridgeErrors, and what `prepare` throws. */
   async run(
     { jobId, platforms }: PublishRequest,
-    publisher: Publisher,
-    { signal, client, confirmDuplicate }: CallerOptions = {},
+    prepare: Prepare,
+    { signal, client, confirm }: CallerOptions = {},
   ): Promise<Published> {
-    const { guard, journal } = this.#options;
-    // Of several names of a platform the first one is sent.
-    const ids = platforms.map(platformId);
-    const wanted = {
-      jobId,
-      platforms: platforms.filter((_, index) => ids.indexOf(ids[index] ?? "") === index),
-    };
-    const select = (entries: readonly JournalEntry[]) => publicationsOn(entries, jobId, wanted.platforms);
-    const call = guard.startCall(select, signal);
-    let agreedTo: string | undefined; // the key of the plan to which the user has agreed
+    const { guard, journal, service } = this.#options;
+    const wanted = { jobId, platforms: [...new Set(platforms.map(platformId))] };
+    const call = guard.startCall((entries) => publicationsOn(entries, jobId, wanted.platforms), signal);
+    let preparedKey: string | undefined; // the plan that was looked at, and to which the user has agreed
     for (;;) {
-      const seen = await guard.settled(call);
-      if (seen.underWay !== undefined)
-        throw publicationInProgressError(journal.ageMs(seen.underWay), platformsOf(seen.underWay));
+      const snapshot = await guard.waitUntilIdle(call);
+      const { inFlight, matching } = snapshot;
+      if (inFlight !== undefined)
+        throw publicationInProgressError(journal.ageMs(inFlight), platformsOf(inFlight));
 
-      const plan = planPublication(wanted, seen.same, confirmDuplicate, (entry) => journal.ageMs(entry));
+      const plan = planPublication(wanted, matching, confirm, (entry) => journal.ageMs(entry));
       if (plan.platforms.length === 0) return publishedBy(wanted, plan, { results: [] });
 
-      if (agreedTo !== plan.key) {
-        call.extend(await publisher.ask(plan));
+      if (preparedKey !== plan.key) {
+        const { userMs } = await prepare(plan);
+        call.extend(userMs);
         // The user may have taken minutes: their yes holds only if nothing newer is known by now.
-        agreedTo = plan.key;
+        preparedKey = plan.key;
         continue;
       }
 
       const request = { jobId, platforms: [...plan.platforms] };
-      const begun = await guard.begin(call, seen, { operation: "publish", ...request, client });
+      const begun = await guard.begin(call, snapshot, { operation: "publish", ...request, client });
       if (begun === undefined) continue;
       try {
-        const publication = await guard.finish(begun.own, this.#send(request, publisher, call), toOutcome);
-        return publishedBy(wanted, plan, publication);
+        const answer = service.publish(request, { signal: call.signal, deadlineMs: call.leftMs() });
+        return publishedBy(wanted, plan, await guard.finish(begun.entry, answer, toOutcome));
       } catch (error) {
-        throw plan.repeated.length > 0 ? withoutWaiting(error) : error;
+        throw plan.reposted.length > 0 ? withoutWaiting(error) : error;
       }
-    }
-  }
-
-  async #send(
-    request: PublishRequest,
-    publisher: Publisher,
-    { signal, leftMs }: GuardedCall<PublicationEntry>,
-  ): Promise<Publication> {
-    try {
-      return await this.#options.service.publish(request, { signal, deadlineMs: leftMs() });
-    } catch (error) {
-      throw await publisher.explain(error, request);
     }
   }
 }
@@ -136,14 +122,13 @@ function toOutcome({ results }: Publication): RequestOutcome {
 }
 
 function publishedBy(
-  wanted: PublishRequest,
-  { platforms, already, code }: PublicationPlan,
+  { platforms: wanted }: PublishRequest,
+  { platforms: sent, alreadyPosted, code }: PublicationPlan,
   { results, ...answer }: Publication,
 ): Published {
-  const mentioned = new Set(results.map(({ platform }) => platformId(platform)));
-  const ids = wanted.platforms.map(platformId);
-  const order = ({ platform }: { readonly platform: string }) => ids.indexOf(platformId(platform));
-  const before = already.map(({ platform, result }) => ({
+  const named = new Set(results.map(({ platform }) => platformId(platform)));
+  const order = ({ platform }: { readonly platform: string }) => wanted.indexOf(platformId(platform));
+  const before = alreadyPosted.map(({ platform, result }) => ({
     ...result,
     platform,
     ok: true,
@@ -153,56 +138,48 @@ function publishedBy(
     code,
     results: [...before, ...results].sort((a, b) => order(a) - order(b)),
     answer,
-    unmentioned: platforms.filter((platform) => !mentioned.has(platformId(platform))),
+    missingResults: sent.filter((platform) => !named.has(platform)),
   };
 }
 
 /**
- * Which platforms are sent to, by the publications of the job on the wanted ones. Throws a BridgeError where
- * the outcome of an earlier one is unknown and the caller has not confirmed a repeat. Pure.
+ * Which platforms are sent to, by the publications of the job on the wanted ones. Throws a BridgeError if the
+ * outcome of an earlier one is unknown and the caller has not confirmed a repeat. Pure.
  */
 function planPublication(
   { jobId, platforms }: PublishRequest,
-  seen: readonly PublicationEntry[],
-  confirmDuplicate: string | undefined,
+  matching: readonly PublicationEntry[],
+  confirm: string | undefined,
   ageOf: (entry: Pick<PublicationEntry, "atMs">) => number,
 ): PublicationPlan {
   const codeFor = (some: readonly string[]) =>
     confirmationCode(
-      `publish ${jobId.toLowerCase()} ${some.map(platformId).toSorted().join(" ")}`,
-      publicationsOn(seen, jobId, some),
+      ["publish", jobId.toLowerCase(), ...some.toSorted()],
+      publicationsOn(matching, jobId, some),
     );
   const code = codeFor(platforms);
   const keyOf = (toSend: readonly string[]) => `${jobId} ${toSend.join(" ")} ${code}`;
-  // Of several posts on a platform, the newest one counts.
-  const posts = new Map(seen.flatMap(postsOf).map((post) => [platformId(post.platform), post]));
-  const earlierOn = (platform: string) => posts.get(platformId(platform));
-  const earlier = platforms.flatMap((platform): EarlierPost[] => {
-    const post = earlierOn(platform);
-    return post === undefined ? [] : [{ ...post, platform }];
-  });
+  // The newest post of each platform counts.
+  const posts = new Map(matching.flatMap(postsOf).map((post) => [post.platform, post]));
+  const earlier = platforms.flatMap((platform) => posts.get(platform) ?? []);
+  if (confirm === code)
+    return { jobId, platforms, reposted: earlier, key: keyOf(platforms), alreadyPosted: [], code: undefined };
 
-  if (confirmDuplicate === code)
-    return { jobId, platforms, repeated: earlier, key: keyOf(platforms), already: [], code: undefined };
-  const free = platforms.filter((platform) => earlierOn(platform) === undefined);
+  const free = platforms.filter((platform) => !posts.has(platform));
   const unknown = earlier.filter(({ result }) => result === undefined);
   if (unknown.length > 0) {
-    const unposted = platforms.filter((platform) => earlierOn(platform)?.result === undefined);
+    const unposted = platforms.filter((platform) => posts.get(platform)?.result === undefined);
     throw duplicatePublicationError(
-      {
-        ageMs: Math.min(...unknown.map(ageOf)),
-        code: codeFor(unposted),
-        isStale: confirmDuplicate !== undefined,
-      },
+      { ageMs: Math.min(...unknown.map(ageOf)), code: codeFor(unposted), isStale: confirm !== undefined },
       { unknown: unknown.map(({ platform }) => platform), free, unposted },
     );
   }
   return {
     jobId,
     platforms: free,
-    repeated: [],
+    reposted: [],
     key: keyOf(free),
-    already: earlier,
+    alreadyPosted: earlier,
     code: earlier.length === 0 ? undefined : codeFor(earlier.map(({ platform }) => platform)),
   };
 }

@@ -1,34 +1,68 @@
-// Says what the journal's entries mean: which are the same request, what is known of a job, and the code by
-// which a caller confirms that a request is to be sent again. Pure: no disk, no clock, nothing is sent.
+// Says which of the journal's entries are the same request, what is known of a job, and the code by which a
+// caller confirms that a request is to be sent again. Pure: no disk, no clock, nothing is sent.
 
 import { DEFAULTS } from "../service/options.ts";
-import { platformId } from "../service/platforms.ts";
 import type { Order } from "../service/responses.ts";
 import type { OrderEntry, JournalEntry, PlatformResult, PublicationEntry } from "./journal.ts";
 
-export const DAY_MS = 24 * 3_600_000;
+/** How long an order guards against the same one: a daily order that starts a little earlier is a new one. */
+export const ORDER_GUARD_MS = 20 * 3_600_000;
 const CODE_CHARACTERS = 6;
 
-/** White space, punctuation, and characters that nobody sees; in the first group what two digits enclose. */
-const HARDLY_COMPARED = /(?<=\p{Nd})([\s\p{P}\p{Cc}\p{Cf}\p{DI}]+)(?=\p{Nd})|[\s\p{P}\p{Cc}\p{Cf}\p{DI}]+/gu;
-/** Brackets say what is spoken and what is shown. */
-const NO_BRACKET = /[^[\](){}（）［］｛｝]/g;
-/** Between two digits, what is seen makes another number. */
-const NOT_SEEN = /[\p{Cc}\p{Cf}\p{DI}]/gu;
+const INVISIBLE = /[\p{Cf}\p{DI}]|(?!\s)\p{Cc}/gu;
+/** A dash that is spoken: "-5", but neither "19-20" nor "Covid-19". */
+const MINUS = /(?<![\p{L}\p{N}])[-\u2013\uFE63\uFF0D](?=\p{Nd})/gu;
+/** White space and punctuation but for the signs that are spoken; in the group, what two digits enclose. */
+const IGNORED =
+  /(?<=\p{Nd})((?:(?![%％٪#＃&＆@＠])[\s\p{P}])+)(?=\p{Nd})|(?:(?![%％٪#＃&＆@＠])[\s\p{P}])+/gu;
+/** Brackets separate what is spoken from what is shown. */
+const NON_BRACKETS = /[^[\](){}（）［］｛｝]/g;
 
-/** Equal for orders that would make the same video, whatever the account. It hides the topic. */
-export function orderFingerprint(order: Order): string {
-  const visible = order.topic
+/** Equal for topics that make the same video. */
+export function comparableTopic(topic: string): string {
+  const compared = topic
     .normalize("NFC")
-    .replace(HARDLY_COMPARED, (run: string, inNumber?: string) =>
-      inNumber === undefined
-        ? run.replace(NO_BRACKET, "")
-        : inNumber.replace(/\s+/g, " ").replace(NOT_SEEN, ""),
+    .replace(INVISIBLE, "")
+    .replace(MINUS, "\u2212")
+    .replace(IGNORED, (run: string, inNumber?: string) =>
+      inNumber === undefined ? run.replace(NON_BRACKETS, "") : inNumber.replace(/\s+/g, " "),
     );
   // In upper case, ß and SS are equal too.
-  const topic = visible.toUpperCase().normalize("NFC");
-  const compared = { ...DEFAULTS, ...argumentsOf(order), topic };
-  return sha256(`generate ${JSON.stringify(compared)}`).toString("base64url");
+  return compared.toUpperCase().normalize("NFC");
+}
+
+/** The arguments of an order as the journal holds them, or as a caller gives them. */
+type Arguments = Readonly<Record<string, unknown>>;
+
+/**
+ * Selects the entries of the same order. An argument that an entry lacks has today's default; one that this
+ * version does not know can't be compared, so it makes no difference: that costs a confirmation, never a video.
+ */
+export function sameOrders(order: Arguments): (entries: readonly JournalEntry[]) => OrderEntry[] {
+  const wanted = settingsOf(order);
+  const topic = topicOf(order);
+  // A call looks at the same entries again and again.
+  const known = new WeakMap<OrderEntry, boolean>();
+  const isSame = (entry: OrderEntry) => {
+    const isKnown =
+      known.get(entry) ?? (settingsOf(entry.arguments) === wanted && topicOf(entry.arguments) === topic);
+    known.set(entry, isKnown);
+    return isKnown;
+  };
+  return (entries) => ordersOf(entries).filter(isSame);
+}
+
+/** Identifies an order, for codes of today: it is stored nowhere. */
+export function orderKey(order: Arguments): string {
+  return `generate ${settingsOf(order)} ${topicOf(order)}`;
+}
+
+function topicOf({ topic }: Arguments): string {
+  return comparableTopic(String(topic));
+}
+
+function settingsOf(args: Arguments): string {
+  return JSON.stringify(Object.entries(DEFAULTS).map(([name, preset]) => args[name] ?? preset));
 }
 
 /** The order without what was left out. */
@@ -40,7 +74,12 @@ export function ordersOf(entries: readonly JournalEntry[]): OrderEntry[] {
   return entries.filter((entry) => entry.operation === "generate");
 }
 
-/** The publications of this job on any of the platforms, under whatever names. */
+/** A platform's id. Two ids are two platforms: only the case makes no difference. */
+export function platformId(name: string): string {
+  return name.trim().toLowerCase();
+}
+
+/** The publications of this job on any of the platforms. */
 export function publicationsOn(
   entries: readonly JournalEntry[],
   jobId: string,
@@ -61,7 +100,7 @@ export function platformsOf({ platforms, results = [] }: PublicationEntry): read
 
 /** A post of a job that was made, or may have been made. */
 export interface EarlierPost {
-  /** As it was asked for, or as the service names it. */
+  /** Its id. */
   readonly platform: string;
   /** When it was requested, in milliseconds since the epoch. */
   readonly atMs: number;
@@ -71,13 +110,11 @@ export interface EarlierPost {
 
 /** The posts of a publication. One that failed is none. */
 export function postsOf(publication: PublicationEntry): EarlierPost[] {
-  const { platforms, results = [], atMs } = publication;
-  const names = [...platforms, ...results.map(({ platform }) => platform.trim().toLowerCase())];
-  return platformsOf(publication).flatMap((id): EarlierPost[] => {
-    const platform = names.find((name) => platformId(name) === id) ?? id;
-    const said = results.filter((result) => platformId(result.platform) === id);
-    const result = said.find(({ ok }) => ok);
-    return said.length === 0 || result !== undefined ? [{ platform, atMs, result }] : [];
+  const { results = [], atMs } = publication;
+  return platformsOf(publication).flatMap((platform): EarlierPost[] => {
+    const named = results.filter((result) => platformId(result.platform) === platform);
+    const result = named.find(({ ok }) => ok);
+    return named.length === 0 || result !== undefined ? [{ platform, atMs, result }] : [];
   });
 }
 
@@ -115,12 +152,9 @@ export function versionOf(entries: readonly JournalEntry[]): string {
 }
 
 /** The code that confirms sending `request` again. It changes with the state of the entries. */
-export function confirmationCode(request: string, entries: readonly JournalEntry[]): string {
-  const text = `${request}\n${versionOf(entries)}`;
-  return sha256(text).toString("hex").slice(0, CODE_CHARACTERS);
-}
-
-function sha256(text: string): Buffer {
+export function confirmationCode(request: readonly string[], entries: readonly JournalEntry[]): string {
+  const text = [...request, versionOf(entries)].join("\n");
   // eslint-disable-next-line no-restricted-globals -- loaded on first use: it takes a thirtieth of the start
-  return process.getBuiltinModule("node:crypto").createHash("sha256").update(text).digest();
+  const { createHash } = process.getBuiltinModule("node:crypto");
+  return createHash("sha256").update(text).digest("hex").slice(0, CODE_CHARACTERS);
 }

@@ -1,6 +1,5 @@
-// Asks the user before something becomes public or is paid for twice, where the client can. A modern client
-// gets the question as its answer and calls again; a legacy one is asked while its call waits. Only this
-// question's yes counts.
+// Asks the user before something is posted or paid for, if the client can. A modern client gets the question as
+// its answer and calls again; a legacy one is asked while its call waits. Only this question's yes counts.
 
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -10,8 +9,6 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { BridgeError } from "../errors.ts";
-import type { Config } from "../config.ts";
-import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { Question } from "../tools/tool.ts";
 import { valueAt } from "./value-at.ts";
@@ -29,84 +26,63 @@ export class AskUser extends Error {
   }
 }
 
-export interface ElicitationOptions {
-  /** Off: the client's own approval of the tool counts. Always: nothing is published without a yes. */
-  readonly mode: Config["confirmPublish"];
-  readonly clock: Pick<Clock, "monotonicMs">;
-  readonly log: Log;
-}
-
 const ANSWER = "confirmation";
 const FIELD = "decision";
 /** The user may be away from the screen. */
 const MAX_ANSWER_MS = 5 * 60_000;
-/** No user has read the question in so little time. */
-const BY_ITSELF_MS = 2_000;
 const MAX_OPEN = 100;
 
 export class Elicitation {
-  readonly #options: ElicitationOptions;
-  /** Modern protocol: questions by the state that the client gives back with the answer. Each serves once. */
-  readonly #open = new Map<string, { readonly key: string; readonly askedMs: number }>();
+  readonly #log: Log;
+  /** Modern protocol: the question's key by the state that the client gives back. Each serves once. */
+  readonly #open = new Map<string, string>();
 
-  constructor(options: ElicitationOptions) {
-    this.#options = options;
-  }
-
-  /** Whether a question can reach the user of this request. */
-  mayAsk(server: McpServer, request: McpRequest): boolean {
-    return this.#options.mode !== "off" && canAsk(server, request);
+  constructor(log: Log) {
+    this.#log = log;
   }
 
   /**
-   * True on yes, false if nobody can be asked. Throws AskUser, a BridgeError for any answer but yes, and what
+   * True on yes, false if the client can't ask. Throws AskUser, a BridgeError for any answer but yes, and what
    * `describe` throws.
    */
   async confirm(server: McpServer, request: McpRequest, describe: () => Promise<Question>): Promise<boolean> {
     const isAnswer = request.envelope !== undefined && request.inputResponses !== undefined;
-    const mayAsk = this.mayAsk(server, request);
+    const mayAsk = canAsk(server, request);
     if (!isAnswer && !mayAsk) return false;
     const question = await describe();
-    const { answer, afterMs } =
+    const answer =
       request.envelope === undefined
         ? await this.#ask(request, question)
         : this.#answerTo(request, question, mayAsk);
+    const choice = valueAt(answer, "content", FIELD);
     const action = valueAt(answer, "action");
-    const accepts = action === "accept";
-    if (accepts && valueAt(answer, "content", FIELD) === question.yes) return true;
-    const declines = action === "decline" || action === "cancel";
-    const isByItself = declines && afterMs < BY_ITSELF_MS && this.#options.mode !== "always";
-    throw declinedError(question, accepts || declines, isByItself);
+    if (action === "accept" && choice === question.yes) return true;
+    throw declinedError(question, action);
   }
 
-  async #ask(request: McpRequest, question: Question): Promise<Answered> {
-    const askedMs = this.#options.clock.monotonicMs();
+  /** The client's answer, unchecked; undefined if it gave none. */
+  async #ask(request: McpRequest, question: Question): Promise<unknown> {
     try {
-      const answer = await request.send(
+      return await request.send(
         { method: "elicitation/create", params: formFor(question) },
         { timeout: MAX_ANSWER_MS, signal: request.signal },
       );
-      return { answer, afterMs: this.#options.clock.monotonicMs() - askedMs };
     } catch (error) {
       // The client failed to ask, answered nonsense or took too long: none of these is a yes.
-      this.#options.log.info("The client did not get an answer from the user.", error);
-      return NO_ANSWER;
+      this.#log.info("The client did not get an answer from the user.", error);
+      return undefined;
     }
   }
 
-  #answerTo(request: McpRequest, question: Question, mayAsk: boolean): Answered {
+  #answerTo(request: McpRequest, question: Question, mayAsk: boolean): unknown {
     const state = request.requestState();
-    const asked = typeof state === "string" ? this.#open.get(state) : undefined;
+    const key = typeof state === "string" ? this.#open.get(state) : undefined;
     if (typeof state === "string") this.#open.delete(state);
-    if (asked?.key === question.key)
-      return {
-        answer: request.inputResponses?.[ANSWER],
-        afterMs: this.#options.clock.monotonicMs() - asked.askedMs,
-      };
+    if (key === question.key) return request.inputResponses?.[ANSWER];
     // It answers another question or none.
-    if (!mayAsk) return NO_ANSWER;
+    if (!mayAsk) return undefined;
     const requestState = crypto.randomUUID();
-    this.#open.set(requestState, { key: question.key, askedMs: this.#options.clock.monotonicMs() });
+    this.#open.set(requestState, question.key);
     for (const oldest of this.#open.keys()) if (this.#open.size > MAX_OPEN) this.#open.delete(oldest);
     throw new AskUser(
       inputRequired({
@@ -116,15 +92,6 @@ export class Elicitation {
     );
   }
 }
-
-interface Answered {
-  /** Unchecked, from the client. */
-  readonly answer: unknown;
-  /** Time since the question. */
-  readonly afterMs: number;
-}
-
-const NO_ANSWER: Answered = { answer: undefined, afterMs: Infinity };
 
 /** One choice, nothing chosen in advance. Some clients mark the first all the same: that is the no. */
 function formFor({ message, yes, no }: Question) {
@@ -139,8 +106,8 @@ function formFor({ message, yes, no }: Question) {
   };
 }
 
-/** An empty `elicitation` means forms, as it did before there were modes. */
-function canAsk(server: McpServer, request: McpRequest): boolean {
+/** Whether a question can reach the user. An empty `elicitation` means forms, as before there were modes. */
+export function canAsk(server: McpServer, request: McpRequest): boolean {
   const modes = valueAt(declaredCapabilities(server, request), "elicitation");
   if (typeof modes !== "object" || modes === null) return false;
   return "form" in modes || !("url" in modes);
@@ -151,15 +118,18 @@ export function declaredCapabilities(server: McpServer, { envelope }: McpRequest
   return valueAt(envelope, CLIENT_CAPABILITIES_META_KEY) ?? server.server.getClientCapabilities();
 }
 
-/** `isByItself`: it came so fast, without a choice, that the client may have answered without the user. */
-export function declinedError({ verb }: Question, isAnswered: boolean, isByItself: boolean): BridgeError {
+/** The error for any answer but yes. `action` is what the client calls it: with `accept`, the user has chosen. */
+export function declinedError({ verb }: Question, action: unknown): BridgeError {
+  // Some clients decline or cancel what they can't show; a no of the user's is a choice.
+  const isByItself = action === "decline" || action === "cancel";
   return new BridgeError({
     code: "declined",
-    message: isAnswered
-      ? `The user was asked and did not agree to ${verb}.`
-      : `The user was asked whether to ${verb}, and no answer came.`,
+    message:
+      isByItself || action === "accept"
+        ? `The user was asked and did not agree to ${verb}.`
+        : `The user was asked whether to ${verb}, and no answer came.`,
     nextStep: isByItself
-      ? "If the user saw no question, their client answered by itself: docs/ERRORS.md of this server tells them what to do. Otherwise don't ask again unless the user brings it up."
+      ? "If the user saw no question, their client may have answered by itself: docs/ERRORS.md of this server tells them what to do. Otherwise don't ask again unless the user brings it up."
       : "Don't ask again unless the user brings it up.",
     outcome: "not_sent",
     retryable: false,

@@ -47,7 +47,7 @@ export const OPERATIONS = {
     verb: "start the video",
     method: "POST",
     whenUnknown:
-      "Look for the video with list_videos. If it is there, follow it with get_video_status and do not start it again.",
+      "Look for the video with list_videos. If it is there, follow it with get_video_status. Don't start it again, nor in other words or with other settings.",
   },
   getJob: {
     verb: "read the job's status",
@@ -59,7 +59,10 @@ export const OPERATIONS = {
     method: "POST",
     whenUnknown:
       "The video may already be public: ask the user to look at the accounts. Publish it again only if it is not there and the user still wants it.",
-    notFound: UNKNOWN_JOB,
+    notFound: {
+      message: "The service refused to publish the video: it found no such job or account.",
+      nextStep: "Tell the user what the service says.",
+    },
   },
   listVideos: { verb: "list the videos", method: "GET" },
   readOpenApi: {

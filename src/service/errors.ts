@@ -1,10 +1,16 @@
 // Turns what went wrong with a request into a BridgeError that says what became of it, what to do
 // and whether the call may be repeated. Loads no HTTP client.
 
-import { BridgeError, type BridgeErrorFacts, type Outcome, type ServiceMessage } from "../errors.ts";
+import {
+  BridgeError,
+  type BridgeErrorFacts,
+  type ErrorCode,
+  type Outcome,
+  type ServiceMessage,
+} from "../errors.ts";
 import { cleanServiceText, quote } from "../text.ts";
 import { errorEnvelopeSchema, type ParsedResponse } from "./responses.ts";
-import { type Method, provesNothing } from "./retry.ts";
+import { isInconclusive, type Method } from "./retry.ts";
 import { CHECK_URL, type TransportFailure, TRY_AGAIN } from "./transport-failure.ts";
 
 /** What the error texts need to know of the request that failed. */
@@ -20,8 +26,6 @@ export interface Operation {
 
 const NOT_SENT = { outcome: "not_sent", retryable: true } as const;
 const REJECTED = { outcome: "rejected", retryable: false } as const;
-const UNKNOWN = { outcome: "unknown", retryable: false } as const;
-const FOR_USER = { ...REJECTED, isForUser: true } as const;
 
 /** Explains a request without a usable answer. */
 export function transportError(operation: Operation, failure: TransportFailure): BridgeError {
@@ -59,111 +63,127 @@ export interface Circumstances {
   readonly isSandbox?: boolean | undefined;
 }
 
+type Refusal = Pick<BridgeErrorFacts, "code" | "message" | "nextStep" | "isForUser">;
+
+/** Says why the service refused and what to do. The outcome depends on the status alone: see `outcomeOf`. */
+function classifyRefusal(
+  { verb, notFound }: Operation,
+  answer: ParsedResponse,
+  said: ServiceMessage | undefined,
+  {
+    isPublication,
+    isSandbox,
+    waitSeconds,
+  }: Record<"isPublication" | "isSandbox", boolean> & {
+    readonly waitSeconds: number | undefined;
+  },
+): Refusal {
+  const { status } = answer;
+  const refused = `The service refused to ${verb}`;
+  const row = (code: ErrorCode, message: string, nextStep: string) => ({ code, message, nextStep });
+  const forUser = (...facts: Parameters<typeof row>) => ({ ...row(...facts), isForUser: true as const });
+
+  if (said?.code === "out_of_credits" || status === 402) {
+    const fix = isSandbox
+      ? "Restart this server: its sandbox then has new credits."
+      : "Add credits to the account.";
+    const message = `${refused}: the account does not have enough credits.`;
+    return forUser("out_of_credits", message, `${fix} Calling again is safe after that.`);
+  }
+  if (isRedirect(status))
+    return forUser(
+      "redirected",
+      `The service answered the request to ${verb} with a redirect${redirectTarget(answer)}, which was not followed: the API key goes to one origin only.`,
+      "Set FACELESS_BASE_URL to the address at which the service itself answers.",
+    );
+  if (isInconclusive(status))
+    return row(
+      "service_failed",
+      `The service, or a gateway in front of it, failed while handling the request to ${verb}.`,
+      waitStep(waitSeconds),
+    );
+  // Job and accounts were read with this key a moment ago.
+  if (isPublication && said !== undefined && (status === 401 || status === 403))
+    return row(
+      "unauthorized",
+      `${refused}.`,
+      "Tell the user what the service says: it may be about the API key, or about an account on the platform.",
+    );
+  if (status === 401)
+    return forUser(
+      "unauthorized",
+      `${refused}: it did not accept the API key.`,
+      "Check FACELESS_API_KEY: create a key in the service's account settings, section API, and restart this server with it.",
+    );
+  if (status === 403)
+    return forUser(
+      "unauthorized",
+      `This API key is not allowed to ${verb}.`,
+      "Check in the service's account settings, section API, what the key may do.",
+    );
+  // A 404 without the service's words is a gateway's. A 410 says that there was something at this address.
+  if (notFound !== undefined && (status === 410 || (status === 404 && said !== undefined)))
+    return row("not_found", notFound.message, notFound.nextStep);
+  if (status === 404)
+    return forUser(
+      "not_found",
+      `The request to ${verb} failed: the service has nothing at this address.`,
+      CHECK_URL,
+    );
+  if (status === 429)
+    return row("rate_limited", `${refused}: too many requests were sent.`, waitStep(waitSeconds));
+  return row(
+    "refused",
+    `${refused}.`,
+    said?.message === undefined
+      ? "The service gave no reason. Check the arguments before you call again."
+      : "Tell the user what the service says, and call again only with what they want.",
+  );
+}
+
+/**
+ * What a refusal proves. Any but an inconclusive one shows that nothing was done, except of a post to several
+ * platforms: the service may have posted to the first and refused the second.
+ */
+function outcomeOf(status: number, { method }: Operation, platforms: number): Outcome {
+  if (isInconclusive(status)) return "unknown";
+  return method === "POST" && (platforms > 1 || isRedirect(status)) ? "unknown" : "rejected";
+}
+
 /** Explains an answer that is not 2xx, or refuses by the error envelope. */
 export function statusError(
   operation: Operation,
   answer: ParsedResponse,
   { retryAfterMs, platforms, isSandbox = false }: Circumstances = {},
 ): BridgeError {
-  const { verb, method, notFound } = operation;
   const { status } = answer;
-  const words = readServiceMessage(answer.json);
-  const retryAfterSeconds = retryAfterMs === undefined ? undefined : wholeSeconds(retryAfterMs);
-  const error = (
-    code: BridgeErrorFacts["code"],
-    message: string,
-    nextStep: string,
-    facts: Omit<BridgeErrorFacts, "code" | "message" | "nextStep"> = REJECTED,
-  ) => requestError(operation, { code, message, nextStep, ...facts, status, serviceMessage: words });
-  const isOutOfCredits = words?.code === "out_of_credits" || status === 402;
-  const isAboutWholeCall =
-    isOutOfCredits || [401, 403, 404].includes(status) || (status === 429 && isUsedUp(answer));
-  // It may be about one platform, when others have the video already; a conflict may be with this very post.
-  const mayBePosted = platforms !== undefined && (status === 409 || (platforms > 1 && !isAboutWholeCall));
-  const partly = mayBePosted && platforms > 1 ? ", but some of the platforms may already have it" : "";
-  // A refusal without words may be a firewall's; what other statuses refuse may be allowed later.
-  const judgesCall = [401, 403].includes(status) || ([400, 422].includes(status) && platforms === undefined);
-  const refused =
-    judgesCall && words?.message !== undefined ? ({ ...REJECTED, failsAgain: true } as const) : REJECTED;
-
-  if (isOutOfCredits)
-    return error(
-      "out_of_credits",
-      `The service refused to ${verb}: the account does not have enough credits.`,
-      `${isSandbox ? "Restart this server: its sandbox then has new credits." : "Add credits to the account."} Calling again is safe after that.`,
-      FOR_USER,
-    );
-  if (status >= 300 && status < 400)
-    return error(
-      "redirected",
-      `The service answered the request to ${verb} with a redirect${redirectTarget(answer)}, which was not followed: the API key goes to one origin only.`,
-      "Set FACELESS_BASE_URL to the address at which the service itself answers.",
-      { ...FOR_USER, outcome: method === "GET" ? "rejected" : "unknown" },
-    );
-  if (status === 401)
-    return error(
-      "unauthorized",
-      `The service refused to ${verb}: it did not accept the API key.`,
-      "Check FACELESS_API_KEY: create a key in the service's account settings, section API, and restart this server with it.",
-      { ...refused, isForUser: true },
-    );
-  if (status === 403)
-    return error(
-      "unauthorized",
-      `This API key is not allowed to ${verb}.`,
-      "Check in the service's account settings, section API, what the key may do.",
-      { ...refused, isForUser: true },
-    );
-  // A 404 without the service's words is a gateway's. A 410 says that there was something at this address.
-  if (
-    notFound !== undefined &&
-    ((status === 410 && platforms === undefined) || (status === 404 && words !== undefined))
-  )
-    return error("not_found", notFound.message, notFound.nextStep);
-  if (status === 404)
-    return error(
-      "not_found",
-      `The request to ${verb} failed: the service has nothing at this address.`,
-      CHECK_URL,
-      FOR_USER,
-    );
-  if (status === 429) {
-    const seconds = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-    return error(
-      "rate_limited",
-      `The service refused to ${verb}: too many requests were sent${partly}.`,
-      waitStep(retryAfterSeconds),
-      mayBePosted ? UNKNOWN : { outcome: "rejected", retryable: true, ...seconds },
-    );
-  }
-  if (provesNothing(status) || status < 200) {
-    // No wait makes it safe to repeat a POST.
-    const seconds = method === "GET" ? retryAfterSeconds : undefined;
-    return error(
-      "service_failed",
-      `The service, or a gateway in front of it, failed while handling the request to ${verb}.`,
-      waitStep(seconds),
-      {
-        outcome: "unknown",
-        retryable: method === "GET",
-        ...(seconds !== undefined && { retryAfterSeconds: seconds }),
-      },
-    );
-  }
-  return error(
-    "refused",
-    `The service refused to ${verb}${partly}.`,
-    words?.message === undefined
-      ? "The service gave no reason. Check the arguments before you call again."
-      : "Tell the user what the service says, and call again only with what they want.",
-    mayBePosted ? UNKNOWN : refused,
-  );
+  const said = readServiceMessage(answer.json);
+  const outcome = outcomeOf(status, operation, platforms ?? 1);
+  const isUnknownPost = outcome === "unknown" && operation.method === "POST";
+  // No wait makes it safe to repeat a POST that may have been carried out.
+  const waitSeconds = retryAfterMs === undefined || isUnknownPost ? undefined : wholeSeconds(retryAfterMs);
+  const isPublication = platforms !== undefined;
+  const refusal = classifyRefusal(operation, answer, said, { isPublication, isSandbox, waitSeconds });
+  const isPartial = isUnknownPost && isPublication && platforms > 1 && !isInconclusive(status);
+  const retryable = !isUnknownPost && ["rate_limited", "service_failed"].includes(refusal.code);
+  // A refusal without words may be a firewall's, and one of a post may be about the job or an account.
+  const failsAgain = said?.message !== undefined && !isPublication && [400, 401, 403, 422].includes(status);
+  return requestError(operation, {
+    ...refusal,
+    ...(isPartial && {
+      message: `${refusal.message.slice(0, -1)}, but some of the platforms may already have the video.`,
+    }),
+    outcome,
+    retryable,
+    ...(failsAgain && refusal.code !== "out_of_credits" && { failsAgain }),
+    ...(retryable && waitSeconds !== undefined && { retryAfterSeconds: waitSeconds }),
+    status,
+    serviceMessage: said,
+  });
 }
 
-/** Whether the answer says that no request is left, so that none was carried out in part. */
-function isUsedUp({ headers }: ParsedResponse): boolean {
-  const [remaining] = [headers["x-ratelimit-remaining"]].flat();
-  return remaining?.trim() === "0";
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
 }
 
 /** Explains an answer that is not as documented. `problem` is a clause that follows a colon. */

@@ -1,6 +1,7 @@
-// What the names of platforms mean, which are not documented, and what the service says of a post. Pure.
+// How users and models call the platforms, and where the service's undocumented answers have names and reasons.
+// Pure. Other names are for hints alone: a post goes to exactly the id that was asked for.
 
-/** Users and models, and perhaps the service, call the platforms by these names too. */
+/** Names that users and models write for a platform, without signs between the letters. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   insta: "instagram",
   ig: "instagram",
@@ -14,14 +15,20 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   tt: "tiktok",
 };
 
-/**
- * The one id of a platform: "X", "Twitter" and "twitter" are x, "tik-tok" and "TikTok" are tiktok. Another
- * name stands for itself.
- */
-export function platformId(name: string): string {
+/** What a name probably means: "X", "Twitter" and "twitter" mean x, "tik-tok" means tiktok. */
+export function commonName(name: string): string {
   const id = name.trim().toLowerCase();
   const letters = id.replace(/[^\p{L}\p{N}]+/gu, "");
   return Object.hasOwn(OTHER_NAMES, letters) ? (OTHER_NAMES[letters] ?? id) : letters || id;
+}
+
+/** The texts in the fields of an account, at any depth, trimmed and in lower case. */
+export function namesIn(account: Readonly<Record<string, unknown>>): string[] {
+  const textsIn = (value: unknown): string[] => {
+    if (typeof value === "string") return [value.trim().toLowerCase()];
+    return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+  };
+  return textsIn(account);
 }
 
 /** Why a post failed, in the service's words. The field is not documented, so the likely names are tried. */

@@ -42,7 +42,7 @@ function mayRepeat(method: Method, { code, outcome, retryable }: FailedAttempt["
   return method === "GET" ? retryable : outcome === "not_sent";
 }
 
-/** Whether an answer leaves open what became of the request. 499: a gateway saw its client disconnect. */
-export function provesNothing(status: number): boolean {
-  return status === 408 || status === 499 || status >= 500;
+/** Statuses that leave open what became of the request; a 1xx is not an answer. 499: a gateway's client left. */
+export function isInconclusive(status: number): boolean {
+  return status < 200 || [408, 409, 423, 425, 499].includes(status) || status >= 500;
 }

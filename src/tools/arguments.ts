@@ -11,7 +11,7 @@ export const jobIdArgument = () =>
     .describe("UUID of the video's job");
 
 /** A code rather than a flag, so that a caller can only repeat what it was told about. */
-export const confirmDuplicateArgument = () =>
+export const confirmArgument = () =>
   z.string().trim().meta({ description: "Code from an earlier result" }).optional();
 
 // Readers turn other forms of a value into the schema's. What they can't read passes on for it to refuse.

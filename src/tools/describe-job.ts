@@ -4,7 +4,7 @@ import * as z from "zod";
 import { jobUri, stateOf } from "../job.ts";
 import { RENDER_TIME } from "../service/options.ts";
 import type { OrderEntry } from "../idempotency/journal.ts";
-import type { EarlierPost } from "../idempotency/same-request.ts";
+import { type EarlierPost, sameOrders } from "../idempotency/same-request.ts";
 import type { SavedVideo } from "../saved-videos/saved-videos.ts";
 import type { Job } from "../service/responses.ts";
 import {
@@ -112,11 +112,11 @@ export async function describeJob(
 /** How many jobs of the same order were started before this one and are known to have failed too. */
 function earlierTries(jobId: string, orders: readonly OrderEntry[], jobs: JobContext["jobs"]): number {
   const index = orders.findIndex((order) => order.jobId?.toLowerCase() === jobId.toLowerCase());
-  return orders
-    .slice(0, Math.max(0, index))
-    .filter(({ fingerprint }) => fingerprint === orders[index]?.fingerprint)
-    .filter(({ jobId }) => jobId !== undefined && stateOf(jobs.get(jobId)?.status ?? "") === "refunded")
-    .length;
+  const order = orders[index];
+  if (order === undefined) return 0;
+  return sameOrders(order.arguments)(orders.slice(0, index)).filter(
+    ({ jobId }) => jobId !== undefined && stateOf(jobs.get(jobId)?.status ?? "") === "refunded",
+  ).length;
 }
 
 export interface StatusFacts {

@@ -2,13 +2,15 @@
 
 import * as z from "zod";
 import { jobUri, stateOf, UNLISTED_MS } from "../job.ts";
-import type { AlreadyStarted, ConfirmedRepeat, NewlyStarted } from "../idempotency/generate-once.ts";
+import { BridgeError, STALE_CODE } from "../errors.ts";
+import type { AlreadyStarted, NewlyStarted, OrderPlan } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
 import type { Order } from "../service/responses.ts";
 import { firstSpokenWords } from "../spoken-words.ts";
-import { describeAge, quote } from "../text.ts";
+import { describeAge, inSentences, quote } from "../text.ts";
 import { codeMeantBy, languageCode, languageName } from "../service/languages.ts";
-import { asOneOf, asSeconds, confirmDuplicateArgument } from "./arguments.ts";
+import { asOneOf, asSeconds, confirmArgument } from "./arguments.ts";
+import { reviewOrder } from "./check-order.ts";
 import { describeJob } from "./describe-job.ts";
 import { defineTool, type Guidance, guidanceFields, type Question, type ToolContext } from "./tool.ts";
 
@@ -68,7 +70,7 @@ export const generateVideo = defineTool({
         .meta({ default: DEFAULTS.music, description: "dramatic fits story, cinematic fits documentary" })
         .optional(),
       pacing: z.enum(CHOICES.pacing).meta({ default: DEFAULTS.pacing }).optional(),
-      confirmDuplicate: confirmDuplicateArgument(),
+      confirm: confirmArgument(),
     }),
   readers: {
     language: (value) => (typeof value === "string" ? (languageCode(value) ?? value) : value),
@@ -84,18 +86,22 @@ export const generateVideo = defineTool({
       resourceUri: z.string(),
       alreadyStarted: z.boolean().optional(),
     }),
-  async run({ confirmDuplicate, ...order }, context) {
-    const { generateOnce, orderCheck, config, askUser, signal, client, clock } = context;
-    // A server that is not set up sends nothing, and has to say so first.
-    if (config.problems.length === 0) orderCheck.check(order);
-    let isUnasked = false;
-    const ask = async (repeat: ConfirmedRepeat) => {
+  async run({ confirm, ...order }, context) {
+    const { generateOnce, config, askUser, signal, client, clock } = context;
+    if (order.voice !== undefined && SILENCE.test(order.voice)) throw silenceError(order.voice);
+    let isUnaskedRepeat = false;
+    const ask = async (plan: OrderPlan) => {
       const askedMs = clock.monotonicMs();
-      isUnasked = !(await askUser(async () => questionFor(repeat, order, config)));
-      return clock.monotonicMs() - askedMs;
+      const isAgreed = await askUser(async () => questionFor(plan, order, config));
+      if (!isAgreed && config.confirmGenerate === "always") throw cannotAskError();
+      isUnaskedRepeat = !isAgreed && plan.repeat !== undefined;
+      return { userMs: clock.monotonicMs() - askedMs };
     };
     const started = await generateOnce.run(order, {
-      confirmDuplicate,
+      confirm,
+      // A server that is not set up sends nothing, and has to say so first.
+      warnings: config.problems.length === 0 ? reviewOrder(order) : [],
+      asksFirst: config.confirmGenerate !== "off",
       signal,
       client,
       ask,
@@ -104,19 +110,22 @@ export const generateVideo = defineTool({
       const { startedJob } = started;
       const { summary, nextStep } = await describeStarted(started, order, context);
       return {
-        summary: isUnasked ? `${summary} The call confirmed this repeat; the user was not asked.` : summary,
+        summary: inSentences(
+          summary,
+          isUnaskedRepeat && "The call confirmed this repeat; the user was not asked.",
+        ),
         nextStep,
         result: { ...startedJob, resourceUri: jobUri(startedJob.jobId) },
       };
     }
     const { jobId, job } = started;
-    const seen = typeof job === "object" ? job : undefined;
+    const latest = typeof job === "object" ? job : undefined;
     return {
-      ...describeEarlier(started, confirmDuplicate),
+      ...describeEarlier(started, confirm !== undefined),
       result: {
-        ...(seen?.done === true
-          ? (await describeJob(seen, context)).result
-          : { jobId, status: seen?.status ?? "unknown" }),
+        ...(latest?.done === true
+          ? (await describeJob(latest, context)).result
+          : { jobId, status: latest?.status ?? "unknown" }),
         resourceUri: jobUri(jobId),
         alreadyStarted: true,
       },
@@ -148,19 +157,45 @@ async function describeStarted(
   }
 }
 
-function questionFor(
-  { key, ageMs, count }: ConfirmedRepeat,
-  order: Order,
-  config: ToolContext["config"],
-): Question {
-  const sandbox = config.sandbox ? " This is a sandbox, so nothing is charged." : "";
+function questionFor({ key, repeat }: OrderPlan, order: Order, config: ToolContext["config"]): Question {
+  const what = repeat === undefined ? "a video" : "another video of the same words";
+  const video = `${quote(firstSpokenWords(order.topic), 80)} (${describeOrder(order)})`;
   return {
     key,
-    message: `Pay for another video of the same words, ${quote(firstSpokenWords(order.topic), 80)} (${describeOrder(order)})? ${count === 1 ? "One was" : `There are ${count}, the newest`} ordered ${describeAge(ageMs)}.${sandbox}`,
-    verb: "pay for another video",
-    yes: "Pay for another video",
+    message: inSentences(
+      `Pay for ${what}, ${video}?`,
+      repeat !== undefined &&
+        `${repeat.count === 1 ? "One was" : `There are ${repeat.count}, the newest`} ordered ${describeAge(repeat.ageMs)}.`,
+      config.sandbox && "This is a sandbox, so nothing is charged.",
+    ),
+    verb: repeat === undefined ? "pay for the video" : "pay for another video",
+    yes: repeat === undefined ? "Pay for this video" : "Pay for another video",
     no: "Don't start it",
   };
+}
+
+function cannotAskError(): BridgeError {
+  return new BridgeError({
+    code: "declined",
+    message: "Here no video is ordered without the user's confirmation, and this client can't ask for it.",
+    nextStep:
+      "Order from a client that can ask, or on the service's website. Only you can change this, in this server's settings.",
+    isForUser: true,
+    outcome: "not_sent",
+    retryable: false,
+    failsAgain: true,
+  });
+}
+
+function silenceError(voice: string): BridgeError {
+  return new BridgeError({
+    code: "invalid_input",
+    message: `voice: ${quote(voice, 60)} would be a video without a voice, which is not possible here.`,
+    nextStep: "Tell the user, and call without voice only if they still want the video.",
+    outcome: "not_sent",
+    retryable: false,
+    failsAgain: true,
+  });
 }
 
 /** The order, for the user to check: "30 s, English, story, voice charlotte, no music, normal pacing". */
@@ -170,40 +205,41 @@ function describeOrder(order: Order): string {
   return `${duration} s, ${languageName(language)}, ${style}, voice ${voice}, ${music === "none" ? "no" : music} music, ${pacing} pacing`;
 }
 
-function describeEarlier({ job, ageMs, count, code }: AlreadyStarted, given: string | undefined): Guidance {
-  const stale = given ? " The confirmDuplicate code of this call is not valid." : "";
-  const again = `Only if the user wants another like it, call generate_video again with confirmDuplicate: "${code}".`;
-  const nothing = `so nothing was started or charged now.${stale}`;
+function describeEarlier({ job, ageMs, count, code }: AlreadyStarted, isStale: boolean): Guidance {
   const others = count > 1 ? ` (there are ${count} of these words)` : "";
-  const started = `A video of the same words was ordered ${describeAge(ageMs)}${others}`;
-  if (typeof job === "object" && stateOf(job.status) === "ready")
-    return job.finalVideoUrl === undefined
-      ? {
-          summary: `${started} and is ready, ${nothing}`,
-          nextStep: `Get its link with get_video_status. ${again}`,
-        }
-      : {
-          summary: `A video of the same words is ready: ${job.finalVideoUrl} It was ordered ${describeAge(ageMs)}${others}, ${nothing}`,
-          nextStep: `Show the user the link. ${again}`,
-        };
-  if (job === "not found" && ageMs >= UNLISTED_MS)
-    return {
-      summary: `${started}, and the service does not know it with this key, ${nothing}`,
-      nextStep: `Tell the user. ${again}`,
-    };
-  return { summary: `${started} and ${describeSeen(job)}, ${nothing}`, nextStep: `${FOLLOW} ${again}` };
+  const ordered = `ordered ${describeAge(ageMs)}${others}`;
+  const { state, step } = describeLookup(job, ageMs, ordered);
+  return {
+    summary: inSentences(`No new video was started or paid for: ${state}`, isStale && STALE_CODE),
+    nextStep: `${step} Only if the user wants another like it, call generate_video again with confirm: "${code}".`,
+  };
 }
 
-function describeSeen(job: AlreadyStarted["job"]): string {
-  if (job === undefined) return "its status could not be read just now";
-  if (job === "not found") return "the service does not list it yet, or not with this key";
+/** What is known of the job of an earlier order, as a clause with its full stop, and what to do with it. */
+function describeLookup(job: AlreadyStarted["job"], ageMs: number, ordered: string) {
+  const earlier = `a video of the same words was ${ordered}, and`;
+  if (job === undefined) return { state: `${earlier} its status could not be read just now.`, step: FOLLOW };
+  if (job === "not found")
+    return ageMs < UNLISTED_MS
+      ? { state: `${earlier} the service does not list it yet, or not with this key.`, step: FOLLOW }
+      : { state: `${earlier} the service does not know it with this key.`, step: "Tell the user." };
+  const link = job.finalVideoUrl;
   switch (stateOf(job.status)) {
     case "rendering":
-      return "it is still rendering";
+      return { state: `${earlier} it is still rendering.`, step: FOLLOW };
     case "ready":
+      return link === undefined
+        ? { state: `${earlier} it is ready.`, step: "Get its link with get_video_status." }
+        : {
+            state: `a video of the same words is ready: ${link} It was ${ordered}.`,
+            step: "Show the user the link.",
+          };
     case "refunded":
     case "other":
-      return `the service gives its status as ${quote(job.status, 60)}`;
+      return {
+        state: `${earlier} the service gives its status as ${quote(job.status, 60)}.`,
+        step: FOLLOW,
+      };
   }
 }
 
@@ -213,8 +249,11 @@ function notALanguage(text: unknown): string {
   return `must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French${hint}`;
 }
 
+/** Words that mean silence, which no voice is. */
+const SILENCE = /^(?:none|off|silent|silence|mute|muted|no)$/i;
+
 const DESCRIPTION =
-  /^(an?|the|and|very|(?:fe)?male|man|woman|boy|girl|deep|low|high|calm|soft|warm|gentle|soothing|energetic|cheerful|happy|sad|serious|dramatic|narrator|narration|natural|neutral|professional|friendly|young|old|mature|british|american|australian|english|accent|native|voice|default|any|auto|random)$/i;
+  /^(an?|the|and|very|(?:fe)?male|man|woman|boy|girl|deep|low|high|calm|soft|warm|gentle|soothing|energetic|cheerful|happy|sad|serious|dramatic|narrator|narration|natural|neutral|professional|friendly|young|old|mature|british|american|australian|english|accent|native|voice|default|any|auto|random|null|undefined|nil|n\/a|false|true)$/i;
 
 /** Ids of native voices are not documented: any word passes, except a description or `clone:` alone. */
 function isVoice(voice: string): boolean {

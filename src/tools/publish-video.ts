@@ -1,20 +1,15 @@
 // publish_video: posts a finished video to the user's connected accounts.
 
 import * as z from "zod";
-import { BridgeError } from "../errors.ts";
+import { BridgeError, STALE_CODE } from "../errors.ts";
 import type { Published, PublicationPlan } from "../idempotency/publish-once.ts";
-import { accountName, platformId, reasonOf } from "../service/platforms.ts";
+import { platformId } from "../idempotency/same-request.ts";
+import { accountName, namesIn, reasonOf } from "../service/platforms.ts";
 import type { ConnectedPlatform } from "../service/responses.ts";
 import { firstSpokenWords } from "../spoken-words.ts";
 import { describeAge, inSentences, inWords, quote, quoteName, stripUnsafeCharacters } from "../text.ts";
-import { asJobId, asList, confirmDuplicateArgument, jobIdArgument } from "./arguments.ts";
-import {
-  describeConnected,
-  explainRefusal,
-  findObstacle,
-  listConnected,
-  unusableError,
-} from "./publish-obstacles.ts";
+import { asJobId, asList, confirmArgument, jobIdArgument } from "./arguments.ts";
+import { listConnected, lookBefore, unusableError } from "./publish-obstacles.ts";
 import { defineTool, type Guidance, guidanceFields, type Question } from "./tool.ts";
 
 const MAX_PLATFORMS = 20;
@@ -43,7 +38,7 @@ export const publishVideo = defineTool({
         .min(1, "must name at least one platform")
         .max(MAX_PLATFORMS, `must name at most ${MAX_PLATFORMS} platforms`)
         .describe("Lowercase ids of connected platforms"),
-      confirmDuplicate: confirmDuplicateArgument(),
+      confirm: confirmArgument(),
     }),
   readers: { jobId: asJobId, platforms: asList },
   output: () =>
@@ -53,42 +48,31 @@ export const publishVideo = defineTool({
         z.looseObject({ platform: z.string(), ok: z.boolean(), alreadyPublished: z.boolean().optional() }),
       ),
     }),
-  async run({ jobId, platforms, confirmDuplicate }, context) {
-    const { config, publishOnce, service, jobs, askUser, suggested, signal, client, clock } = context;
+  async run({ jobId, platforms, confirm }, context) {
+    const { config, publishOnce, jobs, askUser, suggested, signal, client, clock } = context;
     suggested.add(jobId);
     const { jobs: known, nowMs = 0 } = (await context.history()) ?? {};
     const { posts = [] } = known?.get(jobId.toLowerCase()) ?? {};
     const isFirst = posts.every(({ result }) => result === undefined);
     const unusable = platforms.filter((platform) => !PLATFORM_ID.test(platform) || SEVERAL.test(platform));
-    if (unusable.length > 0) throw unusableError(unusable, await listConnected(service, signal));
-    const ask = async (plan: PublicationPlan) => {
-      let askedMs = clock.monotonicMs();
-      const isAgreed = await askUser(async () => {
-        const { job, connected, obstacle } = await findObstacle(
-          { jobId, platforms: plan.platforms },
-          context,
-        );
-        if (obstacle !== undefined) throw obstacle;
-        // The user has to see which video it is.
-        const link = jobs.get(jobId)?.finalVideoUrl ?? job?.finalVideoUrl;
-        const { topic } = jobs.get(jobId) ?? {};
-        askedMs = clock.monotonicMs();
-        return questionFor(plan, { topic, link, connected, nowMs, isSandbox: config.sandbox });
-      });
+    if (unusable.length > 0) throw unusableError(unusable, await listConnected(context));
+    let isUnaskedRepeat = false;
+    const prepare = async (plan: PublicationPlan) => {
+      const { job, connected } = await lookBefore(plan, context);
+      const isRepeat = plan.reposted.length > 0;
+      if (config.confirmPublish === "off" && !isRepeat) return { userMs: 0 };
+      const { topic, finalVideoUrl = job?.finalVideoUrl } = jobs.get(jobId) ?? {};
+      const about = { topic, link: finalVideoUrl, connected, nowMs, isSandbox: config.sandbox };
+      const askedMs = clock.monotonicMs();
+      const isAgreed = await askUser(async () => questionFor(plan, about));
       if (!isAgreed && config.confirmPublish === "always") throw cannotAskError();
-      return clock.monotonicMs() - askedMs;
+      isUnaskedRepeat = !isAgreed && isRepeat;
+      return { userMs: clock.monotonicMs() - askedMs };
     };
-    const published = await publishOnce.run(
-      { jobId, platforms },
-      { ask, explain: (failure, request) => explainRefusal(failure, request, context) },
-      { confirmDuplicate, signal, client },
-    );
+    const published = await publishOnce.run({ jobId, platforms }, prepare, { confirm, signal, client });
     const { answer, results } = published;
-    const connected = results.every(({ ok }) => ok) ? undefined : await listConnected(service, signal);
-    return {
-      ...describePublished(published, connected, { asked: platforms, given: confirmDuplicate, isFirst }),
-      result: { ...answer, results: [...results] },
-    };
+    const call = { asked: platforms, isConfirmed: confirm !== undefined, isFirst, isUnaskedRepeat };
+    return { ...describePublished(published, call), result: { ...answer, results: [...results] } };
   },
 });
 
@@ -101,28 +85,28 @@ interface AskedAbout {
 }
 
 function questionFor(
-  { key, jobId, platforms, repeated, already }: PublicationPlan,
+  { key, jobId, platforms, reposted, alreadyPosted }: PublicationPlan,
   { topic, link, connected = [], nowMs, isSandbox }: AskedAbout,
 ): Question {
-  const posted = repeated
+  const posted = reposted
     .filter(({ result }) => result?.url !== undefined)
     .map(({ platform, atMs }) => `${platform} ${describeAge(nowMs - atMs)}`);
   // Without a link it may not be there, whatever the service has said.
-  const unseen = repeated.filter(({ result }) => result?.url === undefined).map(({ platform }) => platform);
-  // An id tells the user nothing: it is shown only where nothing else is known.
+  const unseen = reposted.filter(({ result }) => result?.url === undefined).map(({ platform }) => platform);
+  // An id tells the user nothing: it is shown only if nothing else is known.
   const untitled = link === undefined ? `the video of job ${quote(jobId, 60)}` : "this video";
   const name = topic === undefined ? untitled : `the video ${quote(firstSpokenWords(topic), 80)}`;
   const message = inSentences(
     `Publish ${name} on ${inWords(platforms.map((platform) => describeAccounts(platform, connected)))}?`,
     isSandbox
       ? "This is a sandbox, so nothing is posted."
-      : "It is posted at once, without a caption, and becomes public.",
+      : "It is posted at once, without a caption and without a label for AI-made media, and becomes public.",
     posted.length > 0 && `It was posted to ${inWords(posted)}; this will post it there again.`,
-    already.length > 0 &&
-      `The service reported it posted to ${inWords(already.map(({ platform }) => platform))} before, so it is not posted there again.`,
+    alreadyPosted.length > 0 &&
+      `The service reported it posted to ${inWords(alreadyPosted.map(({ platform }) => platform))} before, so it is not posted there again.`,
     unseen.length > 0 &&
       `An earlier attempt may have made it public on ${inWords(unseen)}: look at the account before you answer.`,
-    // Whole, since a cut link can't be opened.
+    // Never truncated: a cut link doesn't open.
     link !== undefined && `Watch it: ${stripUnsafeCharacters(link)}`,
   );
   return {
@@ -139,7 +123,7 @@ function questionFor(
 
 /** "tiktok (\"@clips\")". */
 function describeAccounts(platform: string, connected: readonly ConnectedPlatform[]): string {
-  const accounts = connected.filter((account) => platformId(account.platform) === platformId(platform));
+  const accounts = connected.filter((account) => namesIn(account).includes(platform));
   const names = accounts.flatMap((account) => accountName(account) ?? []).map((name) => quote(name, 60));
   return names.length === 0 ? platform : `${platform} (${names.join(", ")})`;
 }
@@ -157,71 +141,105 @@ function cannotAskError(): BridgeError {
   });
 }
 
-/**
- * Says what became of each platform, and what to do about it. `connected` is read where one has failed.
- * `asked`: the call's platforms. `given`: its code. `isFirst`: the video was posted nowhere before.
- */
-function describePublished(
-  published: Published,
-  connected: readonly ConnectedPlatform[] | undefined,
-  { asked, given, isFirst }: { asked: readonly string[]; given: string | undefined; isFirst: boolean },
-): Guidance {
-  const { results, unmentioned, code } = published;
-  const namesOf = (some: Published["results"]) => inWords(some.map(({ platform }) => quoteName(platform)));
-  const askedIds = new Set(asked.map(platformId));
-  const wasAsked = ({ platform }: { platform: string }) => askedIds.has(platformId(platform));
-  // What to do names no platform that the service alone has brought up.
-  const askedOf = (some: Published["results"]) => namesOf(some.filter(wasAsked)) || "the others named above";
-  const hasLink = ({ url }: Published["results"][number]) => typeof url === "string";
-  const before = results.filter(({ alreadyPublished }) => alreadyPublished === true);
-  const posted = results.filter(({ ok, alreadyPublished }) => ok && alreadyPublished !== true);
-  const failed = results.filter(
-    ({ ok, platform }) =>
-      !ok && !results.some((other) => other.ok && platformId(other.platform) === platformId(platform)),
-  );
-  const isMissing = (result: { platform: string }) =>
-    connected?.every(({ platform }) => platform !== result.platform.trim().toLowerCase()) === true;
-  const unconnected = failed.filter(isMissing);
-  const refused = failed.filter((result) => !isMissing(result));
-  const linked = posted.filter(hasLink);
-  const unlinked = posted.filter((result) => !hasLink(result));
-  const linkedBefore = before.filter(hasLink);
-  const unlinkedBefore = before.filter((result) => !hasLink(result));
-  const summary = inSentences(
-    linked.length > 0 && `Posted to ${namesOf(linked)}.`,
-    unlinked.length > 0 && `The service reports a post on ${namesOf(unlinked)} but gave no link.`,
-    linkedBefore.length > 0 &&
-      `It was posted to ${namesOf(linkedBefore)} by an earlier call, so it was not sent there again.`,
-    unlinkedBefore.length > 0 &&
-      `The service reported a post on ${namesOf(unlinkedBefore)} to an earlier call but gave no link, so it was not sent there again.`,
-    unconnected.length > 0 && `Not posted to ${namesOf(unconnected)}: no such account is connected.`,
-    ...refused.map((result) => `Not posted to ${namesOf([result])}: ${describeReason(result)}`),
-    unmentioned.length > 0 && `The service did not say whether it was posted to ${inWords(unmentioned)}.`,
-  );
-  const nextStep = inSentences(
-    results.some((result) => result.ok && hasLink(result)) && "Give the user the links of the posts.",
-    unlinked.length + unlinkedBefore.length > 0 &&
-      `Tell the user to look for the post on ${askedOf([...unlinked, ...unlinkedBefore])}.`,
-    isFirst &&
-      posted.length > 0 &&
-      "Tell them that the service documents no label for generated media, and the platform may want one.",
-    unconnected.some(wasAsked) &&
-      describeConnected(
-        unconnected.filter(wasAsked).map(({ platform }) => platform.trim().toLowerCase()),
-        connected ?? [],
-      ),
-    refused.length > 0 &&
-      `Tell the user why it was not posted to ${askedOf(refused)}. Publish it there only if they still want it, after they have fixed that.`,
-    unmentioned.length > 0 &&
-      `Ask the user to look at the ${inWords(unmentioned)} account before anything else.`,
-    code !== undefined && given && "The confirmDuplicate code of this call is not valid.",
-    code !== undefined &&
-      `Only if the user wants it posted a second time, call publish_video with platforms ${JSON.stringify(before.map(({ platform }) => platform))} and confirmDuplicate: "${code}".`,
-  );
-  return { summary, nextStep: nextStep || undefined };
+type Result = Published["results"][number];
+
+/** How a post stands. */
+type Outcome = "posted" | "unlinked" | "posted before" | "unlinked before" | "failed" | "missing";
+
+/** Each outcome in a sentence, and what to do about it; `names` are those that the call asked for. */
+const SENTENCES: Readonly<
+  Record<Outcome, { summary(names: string, reason: string): string; nextStep(names: string): string }>
+> = {
+  posted: {
+    summary: (names) => `Posted to ${names}.`,
+    nextStep: () => "Give the user the links of the posts.",
+  },
+  unlinked: {
+    summary: (names) => `The service reports a post on ${names} but gave no link.`,
+    nextStep: (names) => `Tell the user to look for the post on ${names}.`,
+  },
+  "posted before": {
+    summary: (names) => `It was posted to ${names} by an earlier call, so it was not sent there again.`,
+    nextStep: () => "Give the user the links of the posts.",
+  },
+  "unlinked before": {
+    summary: (names) =>
+      `The service reported a post on ${names} to an earlier call but gave no link, so it was not sent there again.`,
+    nextStep: (names) => `Tell the user to look for the post on ${names}.`,
+  },
+  failed: {
+    summary: (names, reason) => `Not posted to ${names}: ${reason}.`,
+    nextStep: (names) =>
+      `Tell the user why it was not posted to ${names}. Publish it there only if they still want it, after they have fixed that.`,
+  },
+  missing: {
+    summary: (names) => `The service did not say whether it was posted to ${names}.`,
+    nextStep: (names) => `Ask the user to look at the ${names} account before anything else.`,
+  },
+};
+
+function outcomeOf({ ok, alreadyPublished, url }: Result): Outcome {
+  if (!ok) return "failed";
+  if (alreadyPublished === true) return typeof url === "string" ? "posted before" : "unlinked before";
+  return typeof url === "string" ? "posted" : "unlinked";
 }
 
-function describeReason(result: Published["results"][number]): string {
+function describePublished(
+  { results, missingResults, code }: Published,
+  call: {
+    readonly asked: readonly string[];
+    /** It gave a code. */
+    readonly isConfirmed: boolean;
+    /** The video was posted nowhere before. */
+    readonly isFirst: boolean;
+    /** It posted again, and the user could not be asked. */
+    readonly isUnaskedRepeat: boolean;
+  },
+): Guidance {
+  const isAsked = ({ platform }: { readonly platform: string }) => call.asked.includes(platformId(platform));
+  const isPosted = (platform: string) =>
+    results.some((other) => other.ok && platformId(other.platform) === platformId(platform));
+  const all = [
+    ...results
+      .filter(({ ok, platform }) => ok || !isPosted(platform))
+      .map((result) => ({ platform: result.platform, outcome: outcomeOf(result), reason: reasonIn(result) })),
+    ...missingResults.map((platform) => ({ platform, outcome: "missing" as const, reason: "" })),
+  ];
+  const summaries: string[] = [];
+  const steps = new Set<string>();
+  for (const [outcome, { summary, nextStep }] of Object.entries(SENTENCES)) {
+    const these = all.filter((one) => one.outcome === outcome);
+    if (these.length === 0) continue;
+    const groups = outcome === "failed" ? these.map((one) => [one]) : [these];
+    summaries.push(...groups.map((group) => summary(namesOf(group), group[0]?.reason ?? "")));
+    // The next step names no platform that the service alone has brought up.
+    steps.add(nextStep(namesOf(these.filter(isAsked)) || "the others named above"));
+  }
+  const before = results.filter(({ alreadyPublished }) => alreadyPublished === true);
+  const hasNew = all.some(({ outcome }) => outcome === "posted" || outcome === "unlinked");
+  return {
+    summary: inSentences(
+      ...summaries,
+      call.isUnaskedRepeat && "The call confirmed this repeat; the user was not asked.",
+    ),
+    nextStep:
+      inSentences(
+        ...steps,
+        call.isFirst &&
+          hasNew &&
+          "Tell them to mark it as AI-made in the platform's app if it asks for that: the service sets no label.",
+        code !== undefined && call.isConfirmed && STALE_CODE,
+        code !== undefined &&
+          `Only if the user wants it posted a second time, call publish_video with platforms ${JSON.stringify(before.map(({ platform }) => platform))} and confirm: "${code}".`,
+      ) || undefined,
+  };
+}
+
+function namesOf(some: readonly { readonly platform: string }[]): string {
+  return inWords(some.map(({ platform }) => quoteName(platform)));
+}
+
+function reasonIn(result: Result): string {
   const said = reasonOf(result);
-  return said === undefined ? "the service gave no reason." : `the service says ${quote(said)}.`;
+  return said === undefined ? "the service gave no reason" : `the service says ${quote(said)}`;
 }

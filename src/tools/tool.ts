@@ -18,16 +18,17 @@ import type { Service } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
 import { fitInto, MAX_RESULT_BYTES } from "../result-size.ts";
 import { cutText, inSentences, inWords, quote } from "../text.ts";
-import type { OrderCheck } from "./check-order.ts";
 
 /** The services that a tool may use. Only `generateOnce` and `publishOnce` make paid and public requests. */
 export interface ToolContext {
-  readonly config: Pick<Config, "sandbox" | "readOnly" | "confirmPublish" | "problems" | "saveDir">;
+  readonly config: Pick<
+    Config,
+    "sandbox" | "readOnly" | "confirmGenerate" | "confirmPublish" | "problems" | "saveDir"
+  >;
   readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
   readonly jobs: Pick<JobStore, "get" | "ageMs" | "updateFromPage">;
   readonly reader: Pick<JobReader, "read" | "readRecent" | "isLinkUnread" | "explainNotFound">;
   readonly poller: Pick<Poller, "watchEnded">;
-  readonly orderCheck: Pick<OrderCheck, "check">;
   readonly generateOnce: Pick<GenerateOnce, "run">;
   readonly publishOnce: Pick<PublishOnce, "run">;
   readonly savedVideos: Pick<SavedVideos, "saveWhenFinished" | "refresh" | "stateOf">;

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { BUILT_FILE, connectLegacy, connectModern, SERVER_NODE, TEST_CLIENTS } from "../fixtures/clients.ts";
-import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID, PUBLISH } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID, PUBLISH, STATUS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
@@ -35,7 +35,6 @@ async function entriesIn(folder: string, env: Record<string, string> = {}): Prom
 type Fields = Readonly<Record<string, unknown>>;
 const order = (fields: Fields): Fields => ({
   operation: "generate",
-  fingerprint: "x",
   arguments: {},
   ...fields,
 });
@@ -54,6 +53,7 @@ function journalOf(...entries: readonly Fields[]): string {
 test("history shows what clients have ordered and posted, by which of them, and sends nothing", async () => {
   const rest = await scriptedService({
     [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } },
+    [STATUS]: { json: { status: "completed", videoUrls: [] } },
     [PUBLISH]: { json: { results: [{ platform: "tiktok", ok: true, url: "https://tiktok.example/1" }] } },
   });
   const folder = temporaryFolder();

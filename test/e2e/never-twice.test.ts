@@ -28,6 +28,9 @@ const DUPLICATE = { code: "duplicate", outcome: "not_sent", retryable: false };
 
 const started = (jobId: string) => ({ json: { jobId, status: "processing" } });
 const posted = { json: { results: [POSTED] } };
+const ready = {
+  json: { status: "completed", videoUrls: [], finalVideoUrl: "https://m.example/f.mp4" },
+};
 const rendering = { json: { status: "processing", videoUrls: [] } };
 const listed = (...jobIds: readonly string[]) => ({
   json: { videos: jobIds.map((jobId) => ({ jobId, status: "processing" })) },
@@ -36,7 +39,7 @@ const listed = (...jobIds: readonly string[]) => ({
 type Result = Parameters<typeof textOf>[0];
 const errorIn = (result: Result) => result._meta?.["faceless/error"];
 /** The confirmation code in a result or an error. */
-const codeIn = (result: Result) => /confirmDuplicate: "(\w+)"/.exec(textOf(result))?.[1] ?? "no code";
+const codeIn = (result: Result) => /confirm: "(\w+)"/.exec(textOf(result))?.[1] ?? "no code";
 
 /** Makes everything in the journal older. */
 function makeOlder(folder: string, minutes = 6): void {
@@ -50,7 +53,7 @@ function makeOlder(folder: string, minutes = 6): void {
 describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   /** `start` connects to a new server with the same journal; `sent` counts orders and publications. */
   async function computer(scripts: Scripts) {
-    const rest = await scriptedService(scripts);
+    const rest = await scriptedService({ [`GET /api/v1/status/${OLDER}`]: ready, ...scripts });
     const folder = temporaryFolder();
     const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, FACELESS_STATE_DIR: folder };
     const start = (changes: Record<string, string> = {}, more: ClientStart = {}) =>
@@ -60,7 +63,6 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   }
 
   test("the same order gives the first job with any key, and only the code starts a second", async () => {
-    const ready = { json: { status: "completed", videoUrls: [], finalVideoUrl: "https://m.example/f.mp4" } };
     const { start, sent } = await computer({
       [GENERATE]: [started(JOB_ID), started(OTHER_JOB_ID)],
       [STATUS]: [rendering, ready],
@@ -71,20 +73,22 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     const running = await client.call("generate_video", TIDES);
     expect(running.structuredContent).toEqual({
       ...first.structuredContent,
-      summary: expect.stringMatching(/ it is still rendering, so nothing was started or charged now\.$/),
+      summary: expect.stringMatching(/^No new video was started or paid for: .* it is still rendering\.$/),
       nextStep: expect.stringMatching(/ Only if the user wants another like it, call generate_video /),
       alreadyStarted: true,
     });
     const other = await start({ FACELESS_API_KEY: "fl_example_two" });
     const completed = await other.call("generate_video", { style: "story", ...TIDES, topic: "“TIDES”." });
     expect(completed.structuredContent).toMatchObject({
-      summary: expect.stringMatching(/^A video of the same words is ready: https:\/\/m\.example\/f\.mp4 /),
+      summary: expect.stringMatching(
+        /^No new video was started or paid for: a video of the same words is ready: https:\/\/m\.example\/f\.mp4 /,
+      ),
       jobId: JOB_ID,
       alreadyStarted: true,
     });
     expect(sent()).toEqual([1, 0]);
 
-    const confirmed = { ...TIDES, confirmDuplicate: codeIn(completed) };
+    const confirmed = { ...TIDES, confirm: codeIn(completed) };
     const second = await client.call("generate_video", confirmed);
     const repeated = await client.call("generate_video", confirmed);
     expect(second.structuredContent).not.toHaveProperty("alreadyStarted");
@@ -129,13 +133,13 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     const again = await other.call("publish_video", both);
 
     expect(first.structuredContent).toMatchObject({
-      nextStep: expect.stringContaining("documents no label for generated media"),
+      nextStep: expect.stringContaining("mark it as AI-made"),
       results: [POSTED, failed],
     });
     expect(again.structuredContent).toEqual({
       summary: expect.stringMatching(/a post on youtube .* posted to tiktok by an earlier call/),
       nextStep: expect.stringMatching(
-        /^((?!label).)* Only if the user wants it posted a second time, call publish_video with platforms \["tiktok"\] and confirmDuplicate: "[0-9a-f]{6}"\.$/,
+        /^((?!AI-made).)* Only if the user wants it posted a second time, call publish_video with platforms \["tiktok"\] and confirm: "[0-9a-f]{6}"\.$/,
       ),
       results: [{ ...POSTED, alreadyPublished: true }, ...youtube.json.results],
     });
@@ -149,7 +153,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     await (await start()).call("publish_video", POST);
     makeOlder(folder);
     const killed = await start({}, BUILT);
-    const coded = { ...POST, confirmDuplicate: codeIn(await killed.call("publish_video", POST)) };
+    const coded = { ...POST, confirm: codeIn(await killed.call("publish_video", POST)) };
     const calls = [killed.call("generate_video", TIDES), killed.call("publish_video", coded)];
     const outcomes = Promise.allSettled(calls);
     await expect.poll(sent).toEqual([1, 2]);
@@ -160,7 +164,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     const early = [waiting.call("generate_video", TIDES), waiting.call("publish_video", coded)];
     for (const result of await Promise.all(early)) {
       expect(errorIn(result)).toMatchObject({ code: "in_progress", outcome: "not_sent" });
-      expect(textOf(result)).not.toContain("confirmDuplicate");
+      expect(textOf(result)).not.toContain("confirm");
     }
 
     makeOlder(folder);
@@ -169,10 +173,10 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     const refused = await client.call("publish_video", coded);
     expect(errorIn(refused)).toEqual(DUPLICATE);
     expect(textOf(refused)).toMatch(
-      /^The confirmDuplicate code of this call is not valid\. Not sent: \d minutes? ago this video was sent to tiktok and the outcome is not known, so it may already be public there\./,
+      /^The confirm code of this call is not valid\. Not sent: \d minutes? ago this video was sent to tiktok and the outcome is not known, so it may already be public there\./,
     );
     expect(sent()).toEqual([1, 2]);
-    const again = await client.call("publish_video", { ...POST, confirmDuplicate: codeIn(refused) });
+    const again = await client.call("publish_video", { ...POST, confirm: codeIn(refused) });
     expect(again.structuredContent).toMatchObject({ results: [POSTED] });
   });
 
@@ -182,7 +186,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
       [STATUS]: { status: 404, body: "<html>" },
     });
     await (await start()).call("generate_video", TIDES);
-    makeOlder(folder, 25 * 60);
+    makeOlder(folder, 19 * 60);
 
     const { structuredContent } = await (await start()).call("generate_video", TIDES);
     expect(structuredContent).toMatchObject({ jobId: JOB_ID, alreadyStarted: true });

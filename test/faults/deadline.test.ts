@@ -30,7 +30,7 @@ async function silentService() {
     };
   const routes = [GENERATE, PUBLISH, STATUS, VIDEOS, DOCUMENT, "POST /api/mcp"];
   const rest = await scriptedService(Object.fromEntries(routes.map((route) => [route, slow()])));
-  const tools = openTools({ baseUrl: rest.url });
+  const tools = openTools({ baseUrl: rest.url, keepsJournal: false });
   onTestFinished(() => tools.close());
   return { rest, tools, slow, waiting: () => waiting };
 }
@@ -62,7 +62,7 @@ const IN_TIME = {
 
 test.each<[string, (tools: ToolsUnderTest) => Promise<Called>, readonly string[]]>([
   ["generate_video", (tools) => tools.generate("Tides"), [GENERATE, VIDEOS]],
-  ["publish_video", (tools) => tools.publish(JOB_ID), [PUBLISH]],
+  ["publish_video", (tools) => tools.publish(JOB_ID), [STATUS, DOCUMENT, "POST /api/mcp", PUBLISH]],
   ["get_video_status", (tools) => tools.status(JOB_ID), [STATUS]],
   ["list_videos", (tools) => tools.list(), [VIDEOS]],
   ["list_videos with a limit", (tools) => tools.list(5), [DOCUMENT, "GET /api/v1/videos?limit=5"]],

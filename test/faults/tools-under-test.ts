@@ -29,6 +29,8 @@ export interface ToolsOptions {
   readonly proxies?: Proxies;
   /** The deadline of each operation, instead of its usual one. */
   readonly deadlineMs?: number;
+  /** Off where time is virtual, which the disk does not know. Default: on. */
+  readonly keepsJournal?: boolean;
 }
 
 export interface Called {
@@ -59,7 +61,7 @@ export function trustCertificate(): () => void {
 }
 
 /** The caller closes it. */
-export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions) {
+export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = true }: ToolsOptions) {
   const folder = makeFolder();
   const redact = createRedact(CANARY);
   const now = () => Date.now();
@@ -67,7 +69,11 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs }: ToolsOptions) {
   const clock = { ...systemClock, now, monotonicMs: now };
   let written = "";
   const log = createLog("debug", redact, (line) => (written += line));
-  const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: baseUrl, FACELESS_STATE_DIR: folder };
+  const env = {
+    FACELESS_API_KEY: CANARY,
+    FACELESS_BASE_URL: baseUrl,
+    FACELESS_STATE_DIR: keepsJournal ? folder : "off",
+  };
   const config = readConfig(env, { sandbox: false, readOnly: false, noPublish: false }, "/nowhere");
   const { service: target } = config;
   if (target === undefined) throw new Error(config.problems[0]?.problem);

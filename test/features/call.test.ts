@@ -200,7 +200,9 @@ test("arguments come from options of the schema, a JSON object, stdin and a file
   await call(["generate_video", "--duration", "10", "--topic=--help is a flag."]);
   await call([...POST, "--platforms", "youtube", "--yes"]);
 
-  const bodies = rest.requests.filter(({ method }) => method === "POST").map(({ json }) => json);
+  const bodies = rest.requests
+    .filter(({ method, path }) => method === "POST" && path.startsWith("/api/v1/"))
+    .map(({ json }) => json);
   expect(bodies).toEqual([
     { topic: "-5 degrees.", duration: 10, style: "story" },
     { topic: "From stdin.", duration: 10 },
@@ -370,7 +372,7 @@ test("a repeat is asked for, and without a terminal it needs --yes besides the c
   });
   await callAtTerminal(ORDER, env);
   const { text } = await callAtTerminal(ORDER, env);
-  const coded = [...ORDER, `--confirmDuplicate=${/confirmDuplicate: "(\w+)"/.exec(text)?.[1]}`];
+  const coded = [...ORDER, `--confirm=${/confirm: "(\w+)"/.exec(text)?.[1]}`];
 
   const refused = await callAtTerminal(coded, env);
   expect([refused.code, sent()]).toEqual([1, [1, 0]]);

@@ -11,7 +11,7 @@ import {
 import { Journal } from "../../src/idempotency/journal.ts";
 import { JournalFiles } from "../../src/idempotency/journal-files.ts";
 import { type PrivateFolder, openPrivateFolder } from "../../src/private-folder.ts";
-import { PublishOnce, type Publisher } from "../../src/idempotency/publish-once.ts";
+import { type Prepare, PublishOnce } from "../../src/idempotency/publish-once.ts";
 import { Guard } from "../../src/idempotency/guard.ts";
 import type { Service } from "../../src/service/client.ts";
 import type { Order, Job, PublishRequest, Video } from "../../src/service/responses.ts";
@@ -63,9 +63,6 @@ export class Computer {
     })),
   });
 
-  /** What a look at the service adds to the failure of a publication. */
-  explain: Publisher["explain"] = async (failure) => failure;
-
   pass(ms: number): void {
     this.clock.epochMs += ms;
     this.clock.machineMs += ms;
@@ -106,6 +103,7 @@ export class Computer {
       tryReadJob: async (jobId) => this.#jobOf(jobId, this.statuses.get(jobId)),
       jobs: {
         ids: () => new Set(),
+        get: (jobId) => ({ status: this.statuses.get(jobId) ?? "processing" }),
         updateFromPage() {},
         addStarted: (jobId) => void this.started.push(jobId),
       },
@@ -131,8 +129,8 @@ export class Computer {
       publish: (
         platforms: readonly string[],
         caller?: CallerOptions,
-        ask: Publisher["ask"] = async () => 0,
-      ) => publishOnce.run({ jobId: JOB, platforms }, { ask, explain: this.explain }, caller),
+        prepare: Prepare = async () => ({ userMs: 0 }),
+      ) => publishOnce.run({ jobId: JOB, platforms }, prepare, caller),
     };
   }
 
@@ -159,7 +157,7 @@ export const fails = (outcome: Outcome) => () => Promise.reject(failure(outcome)
 
 /** The confirmation code in an error. */
 export function codeIn({ nextStep }: { readonly nextStep: string }): string {
-  const code = /confirmDuplicate: "(\w+)"/.exec(nextStep)?.[1];
+  const code = /confirm: "(\w+)"/.exec(nextStep)?.[1];
   if (code === undefined) throw new Error(`There is no code in: ${nextStep}`);
   return code;
 }

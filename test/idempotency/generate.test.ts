@@ -2,18 +2,20 @@
 
 import { expect, test } from "vitest";
 import { type PrivateFolder, openPrivateFolder } from "../../src/private-folder.ts";
-import type { ConfirmedRepeat } from "../../src/idempotency/generate-once.ts";
+import type { OrderPlan } from "../../src/idempotency/generate-once.ts";
 import { CALL_MS } from "../../src/time-budget.ts";
 import { Computer, DAY_MS, errorOf, fails, HOUR_MS, MINUTE_MS, NOW, TIDES } from "./computer.ts";
 
+/** How long an order guards. */
+const GUARD_MS = 20 * HOUR_MS;
 const CODE = expect.stringMatching(/^[0-9a-f]{6}$/);
 
 function refused(when: string) {
   return {
     code: "duplicate",
-    message: `Not sent: a video of the same words was ordered ${when} and its outcome is not known, so it may already be rendering.`,
+    message: `Not sent: a video of the same words was ordered ${when} and its answer never came, so it may have been made.`,
     nextStep: expect.stringMatching(
-      /^Check list_videos for it\. Only if it isn't there, and the user still wants it, call generate_video again with confirmDuplicate: "[0-9a-f]{6}"\.$/,
+      /^So far the video list shows no job that could be it\. Check list_videos for it\. Only if it isn't there, and the user still wants it, call generate_video again with confirm: "[0-9a-f]{6}"\. Don't order it in other words or with other settings either\.$/,
     ),
     outcome: "not_sent",
     retryable: false,
@@ -31,11 +33,11 @@ async function afterFirst(): Promise<Computer> {
 }
 
 test.each([
-  ["processing", 60 * DAY_MS],
+  ["processing", GUARD_MS - 1],
   ["queued", 11 * MINUTE_MS],
-  ["unreadable", 2 * DAY_MS],
-  ["completed", DAY_MS - 1],
-  ["not found", DAY_MS - 1],
+  ["unreadable", GUARD_MS - 1],
+  ["completed", GUARD_MS - 1],
+  ["not found", GUARD_MS - 1],
 ])("The same video is not started while the first one's job is %s after %i ms", async (status, ageMs) => {
   const computer = await afterFirst();
   computer.statuses.set("job-1", status);
@@ -52,8 +54,9 @@ test.each([
 
 test.each([
   ["failed", 0],
-  ["completed", DAY_MS],
-  ["not found", DAY_MS],
+  ["processing", GUARD_MS],
+  ["completed", GUARD_MS],
+  ["unreadable", GUARD_MS],
 ])("The same video is started again once the first one's job is %s after %i ms", async (status, ageMs) => {
   const computer = await afterFirst();
   computer.statuses.set("job-1", status);
@@ -66,8 +69,8 @@ test("A job that runs guards behind any number of failed ones of the same day", 
   const computer = await afterFirst();
   for (let number = 2; number <= 12; number += 1) {
     const earlier = await computer.process().generate(TIDES);
-    const confirmDuplicate = "code" in earlier ? earlier.code : "";
-    await computer.process().generate(TIDES, { confirmDuplicate });
+    const confirm = "code" in earlier ? earlier.code : "";
+    await computer.process().generate(TIDES, { confirm });
     computer.statuses.set(`job-${number}`, "failed");
   }
 
@@ -87,55 +90,54 @@ test("A job that runs guards behind any number of failed ones of the same day", 
   expect(computer.orders).toHaveLength(12);
 });
 
-test("A failed job that the service later calls running guards again", async () => {
-  const computer = await afterFirst();
-  computer.statuses.set("job-1", "failed");
-  await computer.process().generate(TIDES);
-  computer.statuses.set("job-1", "processing").set("job-2", "failed");
-
-  expect(await computer.process().generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
-});
-
 test("What is answered says how many videos of the same words were ordered", async () => {
   const computer = await afterFirst();
   const first = await computer.process().generate(TIDES);
-  const repeats: ConfirmedRepeat[] = [];
-  const ask = async (repeat: ConfirmedRepeat) => (repeats.push(repeat), 0);
-  const confirmDuplicate = "code" in first ? first.code : "";
+  const plans: OrderPlan[] = [];
+  const ask = async (plan: OrderPlan) => (plans.push(plan), { userMs: 0 });
+  const confirm = "code" in first ? first.code : "";
   computer.pass(MINUTE_MS);
-  await computer.process().generateOnce.run(TIDES, { confirmDuplicate, ask });
+  await computer.process().generateOnce.run(TIDES, { confirm, ask });
 
-  expect(repeats).toMatchObject([{ count: 1, ageMs: MINUTE_MS }]);
+  expect(plans).toMatchObject([{ repeat: { count: 1, ageMs: MINUTE_MS } }]);
   expect(await computer.process().generate(TIDES)).toMatchObject({ jobId: "job-2", count: 2, ageMs: 0 });
 });
 
-test("The same video is refused with a code from six minutes to a day after a lost answer", async () => {
+test("The same video is refused with a code from six minutes to 20 hours after a lost answer", async () => {
   const computer = new Computer();
   computer.onGenerate = fails("unknown");
   const call = () => errorOf(computer.process().generate(TIDES));
   await call();
   computer.pass(6 * MINUTE_MS);
   expect(await call()).toEqual(refused("6 minutes ago"));
-  computer.clock.epochMs = NOW + DAY_MS - 1;
-  expect(await call()).toEqual(refused("23 hours ago"));
+  computer.clock.epochMs = NOW + GUARD_MS - 1;
+  expect(await call()).toEqual(refused("19 hours ago"));
   expect(computer.orders).toHaveLength(1);
   computer.pass(1);
   await call();
-  computer.pass(6 * MINUTE_MS);
 
-  expect(await call()).toEqual(refused("6 minutes ago (there are 2 of these words)"));
   expect(computer.orders).toHaveLength(2);
 });
 
-test("The same video is not sent after an answer was lost on a clock that was a year ahead", async () => {
-  const computer = new Computer();
-  computer.clock.epochMs = NOW + 365 * DAY_MS;
-  computer.onGenerate = fails("unknown");
-  await errorOf(computer.process().generate(TIDES));
-  computer.clock.epochMs = NOW;
+test.each([
+  ["six minutes", 6 * MINUTE_MS],
+  ["a year", 365 * DAY_MS],
+])(
+  "An order whose answer was lost on a clock that was %s ahead is not sent again without a code",
+  async (_, ms) => {
+    const computer = new Computer();
+    computer.clock.epochMs = NOW + ms;
+    computer.onGenerate = fails("unknown");
+    await errorOf(computer.process().generate(TIDES));
+    computer.clock.epochMs = NOW;
 
-  expect(await errorOf(computer.process().generate(TIDES))).toMatchObject({ code: "in_progress" });
-});
+    expect(await errorOf(computer.process().generate(TIDES))).toEqual(refused("just now"));
+    computer.clock.epochMs += 1;
+    expect(await errorOf(computer.process().generate(TIDES))).toMatchObject({
+      code: ms > 6 * MINUTE_MS ? "duplicate" : "in_progress",
+    });
+  },
+);
 
 test("The same video is refused after a fault of this server that may have followed the request", async () => {
   const computer = new Computer();
@@ -173,8 +175,8 @@ test.each([
       isFirst = false;
       // Between this request's line and its last look.
       computer.pass(afterMs);
-      const { operation, fingerprint, arguments: ordered } = JSON.parse(line);
-      const { own } = await journal.begin({ operation, fingerprint, arguments: ordered });
+      const { operation, arguments: ordered } = JSON.parse(line);
+      const { own } = await journal.begin({ operation, arguments: ordered });
       await journal.end(own, { outcome: "done", jobId: "job-9" });
     };
 
@@ -201,12 +203,12 @@ test("A request whose line is gone when it is looked for is not sent", async () 
 test("The code stays valid while nothing newer is known: after a refusal, a look at the job, and an hour", async () => {
   const computer = await afterFirst();
   const again = await computer.process().generate(TIDES);
-  const confirmDuplicate = again.alreadyStarted ? again.code : "";
+  const confirm = again.alreadyStarted ? again.code : "";
   computer.onGenerate = fails("rejected");
-  await errorOf(computer.process().generate(TIDES, { confirmDuplicate }));
+  await errorOf(computer.process().generate(TIDES, { confirm }));
   computer.pass(HOUR_MS);
 
-  expect(await computer.process().generate(TIDES)).toMatchObject({ code: confirmDuplicate });
+  expect(await computer.process().generate(TIDES)).toMatchObject({ code: confirm });
 });
 
 test("A code that nobody gave is not valid, and the error gives the valid one", async () => {
@@ -215,9 +217,9 @@ test("A code that nobody gave is not valid, and the error gives the valid one", 
   await errorOf(computer.process().generate(TIDES));
   computer.pass(6 * MINUTE_MS);
 
-  expect(await errorOf(computer.process().generate(TIDES, { confirmDuplicate: "true" }))).toMatchObject({
+  expect(await errorOf(computer.process().generate(TIDES, { confirm: "true" }))).toMatchObject({
     code: "duplicate",
-    message: expect.stringMatching(/^The confirmDuplicate code of this call is not valid\. Not sent: /),
+    message: expect.stringMatching(/^The confirm code of this call is not valid\. Not sent: /),
   });
   expect(computer.orders).toHaveLength(1);
 });

@@ -14,7 +14,6 @@ export const DAY_MS = 24 * 3_600_000;
 export const KEY = "fl_example_of_a_key_0123456789";
 export const VIDEO = {
   operation: "generate",
-  fingerprint: "tides",
   arguments: { topic: "Tides" },
 } satisfies Intent;
 export const TODAY = "journal-2026-11-21.jsonl";

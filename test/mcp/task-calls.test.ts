@@ -88,7 +88,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
 
       expect([task, raw["resultType"] ?? "complete"]).toEqual([undefined, "complete"]);
       expect(result.structuredContent).toMatchObject({
-        summary: expect.stringMatching(/so nothing was started or charged now\.$/),
+        summary: expect.stringMatching(/^No new video was started or paid for: /),
         jobId: JOB_ID,
         status: state.status,
         alreadyStarted: true,

@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
-import type { BridgeErrorFacts, ErrorCode, Outcome } from "../../src/errors.ts";
+import type { BridgeErrorFacts } from "../../src/errors.ts";
 import { explainNetworkError } from "../../src/service/transport-failure.ts";
 import { GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { envelope, type Reply, type ScriptedAnswer } from "../fixtures/scripted-service.ts";
 import { bridge, failureOf, failures } from "./bridge.ts";
 
-test("an error predicts no second failure where a firewall or the job may be the reason", async () => {
+const refused = (status: number): ScriptedAnswer => envelope(status, "the_code", "Its message.");
+
+test("an error predicts no second failure if a firewall or the job may be the reason", async () => {
   const { service } = await bridge({
     [STATUS]: [400, 401, 403, 422].map((status) => ({ status, body: "<html>" })),
     [PUBLISH]: [400, 422].map((status) => envelope(status, "no", "Not ready.")),
@@ -17,80 +19,6 @@ test("an error predicts no second failure where a firewall or the job may be the
     expect(await failureOf(service.publish({ jobId: JOB_ID, platforms: [] }))).not.toHaveProperty(
       "failsAgain",
     );
-});
-
-const USED_UP = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "9" };
-const refused = (status: number, more: ScriptedAnswer = {}): ScriptedAnswer => ({
-  ...envelope(status, "the_code", "Its message."),
-  ...more,
-});
-
-test.each<[string, ScriptedAnswer, ErrorCode, Outcome, Outcome]>([
-  ["400", refused(400), "refused", "rejected", "unknown"],
-  ["401", refused(401), "unauthorized", "rejected", "rejected"],
-  ["402", refused(402), "out_of_credits", "rejected", "rejected"],
-  ["403", refused(403), "unauthorized", "rejected", "rejected"],
-  ["404", refused(404), "not_found", "rejected", "rejected"],
-  ["404 of a gateway", { status: 404, body: "<html>" }, "not_found", "rejected", "rejected"],
-  ["409, as of the same post", refused(409), "refused", "unknown", "unknown"],
-  ["410", refused(410), "refused", "rejected", "unknown"],
-  ["422", refused(422), "refused", "rejected", "unknown"],
-  ["422 and no request left", refused(422, { headers: USED_UP }), "refused", "rejected", "unknown"],
-  ["429", refused(429), "rate_limited", "rejected", "unknown"],
-  [
-    "429 for a while",
-    refused(429, { headers: { "retry-after": "9" } }),
-    "rate_limited",
-    "rejected",
-    "unknown",
-  ],
-  ["429 before any request", refused(429, { headers: USED_UP }), "rate_limited", "rejected", "rejected"],
-  ["408", refused(408), "service_failed", "unknown", "unknown"],
-  ["499", refused(499), "service_failed", "unknown", "unknown"],
-  ["503", refused(503), "service_failed", "unknown", "unknown"],
-  ["200 and an error", refused(200), "refused", "rejected", "unknown"],
-  ["200 and no credits", envelope(200, "out_of_credits", "None."), "out_of_credits", "rejected", "rejected"],
-])(
-  "a refusal with %s proves that nothing was posted on one platform, or on two, only where it can",
-  async (_, reply, code, one, two) => {
-    const publishing = async (...platforms: string[]) => {
-      const { service } = await bridge({ [PUBLISH]: reply });
-      return failureOf(service.publish({ jobId: JOB_ID, platforms }));
-    };
-
-    const [single, several] = [await publishing("tiktok"), await publishing("tiktok", "youtube")];
-
-    const { status = 200 } = reply;
-    expect(single).toMatchObject({ code, outcome: one, status });
-    expect(several).toMatchObject({ code, outcome: two, status });
-    // A caller that finds the reason can still tell it.
-    expect(several.serviceMessage).toEqual(single.serviceMessage);
-    for (const facts of [single, several].filter(({ outcome }) => outcome === "unknown")) {
-      expect(facts).toMatchObject({
-        retryable: false,
-        nextStep: expect.stringContaining("ask the user to look at the accounts"),
-      });
-      expect(facts).not.toHaveProperty("retryAfterSeconds");
-    }
-    expect(/some of the platforms may already have it/.test(several.message)).toBe(
-      two === "unknown" && code !== "service_failed",
-    );
-  },
-);
-
-// test/contract/errors.txt has the others.
-test.each<[number, Partial<BridgeErrorFacts>]>([
-  [408, { code: "service_failed", outcome: "unknown" }],
-  [410, { code: "refused", outcome: "rejected" }],
-  [418, { code: "refused", outcome: "rejected" }],
-  // What the service says of the call itself, it will say again.
-  [422, { code: "refused", outcome: "rejected", failsAgain: true }],
-  [499, { code: "service_failed", outcome: "unknown" }],
-  [599, { code: "service_failed", outcome: "unknown" }],
-])("a refusal to start a video with %i is %j", async (status, facts) => {
-  const { service } = await bridge({ [GENERATE]: refused(status) });
-
-  expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject(facts);
 });
 
 test.each<[string, ScriptedAnswer]>([
@@ -106,17 +34,21 @@ test.each<[string, ScriptedAnswer]>([
   });
 });
 
-test.each([400, 402, 429, 500])(
-  "an answer with the code out_of_credits and status %i means too few credits and is not retried",
-  async (status) => {
+test.each([
+  [200, "rejected"],
+  [400, "rejected"],
+  [429, "rejected"],
+  [500, "unknown"],
+])(
+  "an answer with the code out_of_credits and status %i means too few credits and is %s",
+  async (status, outcome) => {
     const { service, rest } = await bridge({
       [GENERATE]: envelope(status, "out_of_credits", "No credits remain."),
     });
 
     expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({
       code: "out_of_credits",
-      isForUser: true,
-      outcome: "rejected",
+      outcome,
       retryable: false,
       status,
     });

@@ -1,11 +1,9 @@
 // What a tool is given, for tests of one tool: the real guard of one process and nothing else.
 
 import { systemClock } from "../../src/clock.ts";
-import { orderFingerprint } from "../../src/idempotency/same-request.ts";
 import { JobStore } from "../../src/jobs/job-store.ts";
 import { NOTHING_SAVED } from "../../src/saved-videos/saved-videos.ts";
 import type { Job } from "../../src/service/responses.ts";
-import { OrderCheck } from "../../src/tools/check-order.ts";
 import { type Question, runTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
 import { Computer } from "../idempotency/computer.ts";
 
@@ -36,11 +34,17 @@ export function createHarness(tool: Tool, { service, ...more }: Changes = {}): T
   const computer = new Computer();
   const process = computer.process({ jobs });
   const context: ToolContext = {
-    config: { sandbox: false, readOnly: false, confirmPublish: "on", problems: [], saveDir: "/videos" },
+    config: {
+      sandbox: false,
+      readOnly: false,
+      confirmGenerate: "off",
+      confirmPublish: "on",
+      problems: [],
+      saveDir: "/videos",
+    },
     service: { listVideos: notUsed, listConnectedPlatforms: notUsed, ...service },
     jobs,
     reader: readerOf(notUsed),
-    orderCheck: new OrderCheck(orderFingerprint),
     poller: { watchEnded: () => undefined },
     generateOnce: process.generateOnce,
     publishOnce: process.publishOnce,

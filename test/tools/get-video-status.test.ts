@@ -28,12 +28,11 @@ const harnessOf = (job: Job, more: Partial<ToolContext> = {}) =>
 const historyOf = (posts: readonly EarlierPost[], order?: OrderEntry) => ({
   history: async () => ({ jobs: new Map([[JOB_ID, { posts, order }]]), orders: [], nowMs: 0 }),
 });
-const orderOf = (jobId: string, fingerprint = "same"): OrderEntry => ({
+const orderOf = (jobId: string, topic = "Tides"): OrderEntry => ({
   id: jobId,
   atMs: 0,
   operation: "generate",
-  arguments: { topic: "Tides" },
-  fingerprint,
+  arguments: { topic },
   jobId,
 });
 
@@ -68,6 +67,7 @@ test("That videos can be saved is said once in a process, where no folder is set
       config: {
         sandbox: false,
         readOnly: false,
+        confirmGenerate: "off",
         confirmPublish: "on",
         problems: [],
         saveDir: undefined,
@@ -172,9 +172,9 @@ test("A link that is not listed yet is worth another look; one left out as unsaf
 });
 
 test.each<[string, string, string, boolean]>([
-  ["that is known to have failed", "failed", "same", true],
-  ["that is still rendering", "processing", "same", false],
-  ["of which nothing is known", "unknown", "same", false],
+  ["that is known to have failed", "failed", "Tides", true],
+  ["that is still rendering", "processing", "Tides", false],
+  ["of which nothing is known", "unknown", "Tides", false],
   ["of another order that failed", "failed", "other", false],
 ])("A failure after a video %s is said to be a repeat only where it is one", async (...row) => {
   const [, status, fingerprint, isRepeat] = row;

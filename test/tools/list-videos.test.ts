@@ -11,7 +11,6 @@ const order = (jobId: string | undefined, ageMs: number): OrderEntry => ({
   atMs: -ageMs,
   operation: "generate",
   arguments: { topic: "Tides" },
-  fingerprint: "same",
   jobId,
 });
 const knowing = (...orders: OrderEntry[]): History => ({ jobs: new Map(), orders, nowMs: 0 });

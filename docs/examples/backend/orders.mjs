@@ -24,7 +24,7 @@ async function list() {
   // What a person decided is a newer job of the same order.
   const newest = new Map(jobs.sort((a, b) => a.createdOn - b.createdOn).map((job) => [job.data.order, job]));
   return [...newest.values()].map(({ data, output }) => {
-    const { order, topic, jobId: _, confirmDuplicate: __, ...options } = data;
+    const { order, topic, jobId: _, confirm: __, ...options } = data;
     const { status, jobId, finalVideoUrl, candidates, problem = output?.message } = output ?? {};
     return { order, topic, options, state: status ?? "waiting", jobId, finalVideoUrl, problem, candidates };
   });
@@ -38,7 +38,7 @@ async function resolve(order, decision) {
     ...options,
     order,
     topic,
-    [command === "adopt" ? "jobId" : "confirmDuplicate"]: decision,
+    [command === "adopt" ? "jobId" : "confirm"]: decision,
   });
   return "done";
 }

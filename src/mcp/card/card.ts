@@ -2,7 +2,7 @@
 // client reads it; a client without MCP Apps never does, and resources/list does not name it.
 
 import type { McpServer, ReadResourceResult, ServerContext } from "@modelcontextprotocol/server";
-import { declaredCapabilities } from "../elicitation.ts";
+import { canAsk, declaredCapabilities } from "../elicitation.ts";
 import type { Application } from "../application.ts";
 import { valueAt } from "../value-at.ts";
 
@@ -26,12 +26,13 @@ export function registerCard(server: McpServer, application: Application): void 
   if (application.config.readOnly) return;
   server.server.registerCapabilities({ extensions: { [APPS_EXTENSION]: {} } });
   server.registerResource("card", CARD_URI, { mimeType: MIME_TYPE }, (_uri, { mcpReq }) =>
-    readCard(application, application.elicitation.mayAsk(server, mcpReq)),
+    readCard(application, canAsk(server, mcpReq)),
   );
 }
 
-async function readCard(application: Application, asks: boolean): Promise<ReadResourceResult> {
+async function readCard(application: Application, mayAsk: boolean): Promise<ReadResourceResult> {
   const { config, canPublish } = application;
+  const asks = mayAsk && config.confirmPublish !== "off";
   const [{ CARD_HTML }, origins] = await Promise.all([import("./html.ts"), findMediaOrigins(application)]);
   const publishes = canPublish && (asks || config.confirmPublish !== "always");
   const flags = [publishes && "publishes", asks && "asks", config.sandbox && "sandbox"];

@@ -64,7 +64,7 @@ async function measure(journal: Journal): Promise<number[]> {
     generate: async ({ topic }: Order) => ({ jobId: `job of ${topic}`, status: "processing" }),
     listVideos: async () => ({ videos: [] }),
   };
-  const jobs = { ids: () => new Set<string>(), addStarted() {}, updateFromPage() {} };
+  const jobs = { get: () => undefined, ids: () => new Set<string>(), addStarted() {}, updateFromPage() {} };
   const tryReadJob = async () => undefined;
   const once = new GenerateOnce({ service, guard, journal, maxGenerations: undefined, tryReadJob, jobs });
   const firstMs = await timeOf(() => journal.entries());
@@ -81,7 +81,7 @@ async function writeJournal(folder: string, { count, files, characters }: Size):
     let text = "";
     for (let job = day; job < count; job += files) {
       const topic = "x".repeat(characters);
-      const begun = { ...VIDEO, id: `${job}`, atMs, fingerprint: `${job}`, arguments: { topic } };
+      const begun = { ...VIDEO, id: `${job}`, atMs, arguments: { topic } };
       const done = { ...begun, outcome: "done", jobId: `job ${job}` };
       text += `\n${JSON.stringify(begun)}\n\n${JSON.stringify(done)}\n`;
     }
@@ -97,7 +97,6 @@ async function fillTable(postgres: Postgres, count: number): Promise<void> {
     ...VIDEO,
     id: "$",
     atMs: Date.now(),
-    fingerprint: "$",
     arguments: { topic: "x".repeat(200) },
   };
   const done = { ...begun, outcome: "done", jobId: "job $" };

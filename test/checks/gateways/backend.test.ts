@@ -85,7 +85,7 @@ test("every order is paid for once despite lost answers and a killed worker", as
     expect(candidates).toSatisfy(
       (jobs: typeof candidates) => jobId === undefined || jobs.some((job) => job.jobId === jobId),
     );
-    const code = /confirmDuplicate: "(\w+)"/.exec(problem)?.[1] ?? "no code";
+    const code = /confirm: "(\w+)"/.exec(problem)?.[1] ?? "no code";
     const { stdout } = await (jobId === undefined
       ? command("send-again", order, code)
       : command("adopt", order, jobId));

@@ -152,17 +152,17 @@ class Round {
       this.#note(`${described} → ${text.slice(0, 300)}`);
       const answeredAtMs = performance.now();
       if (tool === "generate_video") this.#told.set(String(structuredContent?.["jobId"]), answeredAtMs);
-      const code = /confirmDuplicate: "(\w+)"/.exec(text)?.[1];
+      const code = /confirm: "(\w+)"/.exec(text)?.[1];
       this.#checkError(tool, _meta?.["faceless/error"], code);
       if (code === undefined) return;
-      const named = /with platforms (\[[^\]]*\]) and confirmDuplicate/.exec(text)?.[1];
+      const named = /with platforms (\[[^\]]*\]) and confirm/.exec(text)?.[1];
       const again =
         named === undefined
           ? { tool, args, whats }
           : postsOf(String(args["jobId"]), z.array(z.string()).parse(JSON.parse(named)));
       this.#offered.push({
         ...again,
-        args: { ...again.args, confirmDuplicate: code },
+        args: { ...again.args, confirm: code },
         offer: { code, asked: whats, whats: again.whats, calledAtMs, answeredAtMs },
       });
     } catch (error) {

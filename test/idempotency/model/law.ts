@@ -42,11 +42,11 @@ export function carryOut(
 
 /**
  * A call is answered. The law: no code is given for what is under way, which a request without an outcome is
- * for six minutes by the wall clock, and for as long as this process awaits its answer.
+ * while the wall clock shows a time that is less than six minutes away from it.
  */
 export function answer(
   state: State,
-  { pending, read, unread }: ProcessState,
+  { read, unread }: ProcessState,
   { call, keys, code, decidedBy, failure }: Answer,
 ): State {
   if (failure !== undefined) return { ...state, violation: `${call} failed by itself: ${failure}` };
@@ -58,8 +58,7 @@ export function answer(
     (entry) =>
       !isKnown(entry) &&
       keysOf(entry).some((key) => keys.includes(key)) &&
-      (state.wallMs - entry.atMs < UNDER_WAY_MS ||
-        pending.some((operation) => "entryId" in operation && operation.entryId === entry.id)),
+      Math.abs(state.wallMs - entry.atMs) < UNDER_WAY_MS,
   );
   const codes = { ...state.codes, [call]: { code, known: entries.map(({ id }) => id), madeOf: decidedBy } };
   if (underWay === undefined) return { ...state, codes };
@@ -88,12 +87,7 @@ export function keysOf({
   platforms = [topic],
   results = [],
 }: Line): string[] {
-  return [...platforms, ...results.map(({ platform }) => platform)].map(keyOf);
-}
-
-/** One key for a platform that has two names. */
-export function keyOf(name: string): string {
-  return name === "twitter" ? "x" : name;
+  return [...platforms, ...results.map(({ platform }) => platform)];
 }
 
 /** Where the service posts to: "all" stands for two platforms, and only its answer says which. */

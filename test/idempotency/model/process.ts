@@ -16,8 +16,9 @@ import { OPERATIONS } from "../../../src/service/client.ts";
 import { statusError } from "../../../src/service/errors.ts";
 import type { CallOptions } from "../../../src/service/request-sender.ts";
 import { MIN_ATTEMPT_MS, retryDelayMs } from "../../../src/service/retry.ts";
-import { entriesOf, keyOf, keysOf, postedOn } from "./law.ts";
+import { entriesOf, keysOf, postedOn } from "./law.ts";
 import { Call, type Client, type Program, type Line, type Surroundings, type Operation } from "./types.ts";
+import { type Refusal, REFUSALS } from "./types.ts";
 import type { Wanted, Word, Answer, ProcessState, Step, Next } from "./types.ts";
 
 const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
@@ -168,11 +169,11 @@ class Process {
       },
     });
     this.#finish = () => guard.close();
-    const settled = guard.settled.bind(guard);
-    guard.settled = async (guarded) => {
-      const seen = await settled(guarded);
-      this.#caller().decidedBy = seen.same.map(versionOf);
-      return seen;
+    const waitUntilIdle = guard.waitUntilIdle.bind(guard);
+    guard.waitUntilIdle = async (guarded) => {
+      const snapshot = await waitUntilIdle(guarded);
+      this.#caller().decidedBy = snapshot.matching.map(versionOf);
+      return snapshot;
     };
     const finish = guard.finish.bind(guard);
     guard.finish = (own, result, outcomeOf) => {
@@ -195,14 +196,14 @@ class Process {
       maxGenerations: this.#program.maxGenerations,
       tryReadJob: async (jobId) =>
         ({ jobId, status: "processing", done: false, videoUrls: [] }) satisfies Job,
-      jobs: { ids: () => new Set(), updateFromPage() {}, addStarted() {} },
+      jobs: { ids: () => new Set(), get: () => undefined, updateFromPage() {}, addStarted() {} },
     });
     const publish = new PublishOnce({
       guard,
       journal,
       service: {
         publish: ({ platforms }, options) =>
-          this.#request<Publication>(platforms.map(keyOf), options, platforms.length, () => ({
+          this.#request<Publication>(platforms, options, platforms.length, () => ({
             results: postedOn(platforms).map((platform) => ({ platform, ok: true })),
           })),
       },
@@ -211,19 +212,16 @@ class Process {
     const agree = async () => {
       const call = this.#caller();
       Object.assign(call, { agreedTo: call.decidedBy, seen: [] });
-      return 0;
+      return { userMs: 0 };
     };
-    const publisher = { ask: agree, explain: async (error: unknown) => error };
     return {
       generate: (topic, code) =>
         this.#call(code, [topic], async () => {
-          const started = await generate.run({ topic }, { confirmDuplicate: code, ask: agree });
+          const started = await generate.run({ topic }, { confirm: code, ask: agree });
           return started.alreadyStarted ? started : {};
         }),
       publish: (platforms, code) =>
-        this.#call(code, platforms.map(keyOf), () =>
-          publish.run({ jobId: JOB, platforms }, publisher, { confirmDuplicate: code }),
-        ),
+        this.#call(code, platforms, () => publish.run({ jobId: JOB, platforms }, agree, { confirm: code })),
     };
   }
 
@@ -244,7 +242,7 @@ class Process {
       }),
       (error: unknown) => {
         if (!(error instanceof BridgeError) || error.facts.code === "internal") throw error;
-        return { code: /confirmDuplicate: "(\w+)"/.exec(error.facts.nextStep)?.[1], keys };
+        return { code: /confirm: "(\w+)"/.exec(error.facts.nextStep)?.[1], keys };
       },
     );
     this.answers.push({ call: call.name, decidedBy: call.decidedBy, ...answer });
@@ -276,7 +274,7 @@ class Process {
         );
         throw new DeadlineError(failure("unknown"), result);
       }
-      const failed = word === "refused" ? refusal(platforms) : failure("unknown");
+      const failed = isRefusal(word) ? refusal(word, platforms) : failure("unknown");
       const attempted = { method: "POST", attempt, failure: failed.facts, remainingMs: deadlineMs } as const;
       if (retryDelayMs(attempted, () => 0) === undefined) throw failed;
     }
@@ -334,11 +332,17 @@ function versionOf({ id, outcome }: { readonly id: string; readonly outcome?: st
   return `${id} ${outcome}`;
 }
 
+function isRefusal(word: Word): word is Refusal {
+  return REFUSALS.some((refusal) => refusal === word);
+}
+
 /** A refusal that names no platform, as the client explains it. */
-function refusal(platforms: number | undefined): BridgeError {
+function refusal(answer: Refusal, platforms: number | undefined): BridgeError {
   const operation = platforms === undefined ? OPERATIONS.generate : OPERATIONS.publish;
-  const json = { error: { code: "rate_limited", message: "Too many requests." } };
-  return statusError(operation, { status: 429, headers: {}, text: "", json }, { platforms });
+  const [status, code] = answer.split(" ");
+  const headers = { "x-ratelimit-remaining": "0" };
+  const json = { error: { code, message: "No." } };
+  return statusError(operation, { status: Number(status), headers, text: "", json }, { platforms });
 }
 
 function failure(outcome: Outcome): BridgeError {

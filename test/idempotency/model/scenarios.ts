@@ -36,8 +36,8 @@ export const PAIRS: readonly Scenario[] = [
     calls: { P: [publish("all")], Q: [publishWithCode("b")] },
   },
   {
-    name: "a platform by its two names from two processes",
-    calls: { P: [publish("x")], Q: [publishWithCode("twitter", "b")] },
+    name: "the same two platforms from two processes",
+    calls: { P: [publish("a", "b")], Q: [publishWithCode("b", "a")] },
   },
   {
     name: "two videos from two processes where one is the limit",

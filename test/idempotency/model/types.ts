@@ -83,11 +83,22 @@ export type Word =
   | "time over"
   | "disk error"
   | "carried out"
-  | "refused"
+  | Refusal
   | "not_sent"
   | "unknown"
   | "late"
   | "end";
+
+/** How the service refuses, without `results`. */
+export const REFUSALS = [
+  "400 account_not_connected",
+  "401 youtube_token_expired",
+  "402 out_of_credits",
+  "403 platform_not_in_plan",
+  "404 account_not_found",
+  "429 rate_limited",
+] as const;
+export type Refusal = (typeof REFUSALS)[number];
 
 /** A code, and the entries that were known when it was given. */
 export interface Code {

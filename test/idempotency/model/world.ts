@@ -4,7 +4,8 @@
 import { createHash } from "node:crypto";
 import { answer, carryOut, entriesOf, processOf } from "./law.ts";
 import { goOn, start } from "./process.ts";
-import type { Ask, Files, Line, Next, Operation, ProcessState, Program, Run } from "./types.ts";
+import { type Ask, type Files, type Line, type Next, type Operation, REFUSALS } from "./types.ts";
+import type { ProcessState, Program, Run } from "./types.ts";
 import type { Scenario, Sent, State, Word } from "./types.ts";
 
 /** One thing that can happen next. */
@@ -165,7 +166,11 @@ export class World {
         const isEnding = state.processes[processOf(operation.call)]?.isEnding === true;
         return [
           ["asks the service, which carries it out and answers", "carried out", done],
-          ["asks the service, which carries out a part and refuses", "refused", { ...part, ...fault }],
+          ...REFUSALS.map((refusal): Choice => [
+            `asks the service, which carries out a part and answers ${refusal}`,
+            refusal,
+            { ...part, ...fault },
+          ]),
           ["asks the service, which carries it out and answers late", "late", { ...done, ...fault }],
           ["asks the service, which carries it out, and loses the answer", "unknown", { ...done, ...fault }],
           ["is too late to ask the service", "not_sent", fault],
@@ -246,7 +251,7 @@ function withNewIds(text: string): string {
 function partsOf({ processes, files, wallMs, codes, carriedOut, ...state }: State): unknown[] {
   // Then no clock jumps and no line is removed any more.
   const isLastFault = state.faultsLeft === 0;
-  const age = (ms: number) => (ms >= UNDER_WAY_MS ? "past" : ms >= 0 ? ms : isLastFault ? 0 : "future");
+  const age = (ms: number) => (Math.abs(ms) >= UNDER_WAY_MS ? (ms > 0 ? "past" : "future") : ms);
   // What was posted under another name is known from an outcome, what is lost only from a look.
   const hasEffect = (seen: string) =>
     seen.endsWith(" done") || state.lost.some((id) => seen.startsWith(`${id} `));

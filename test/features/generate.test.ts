@@ -1,0 +1,372 @@
+// Ordering a video as a user sees it: what is checked before, what is asked, what is paid and what is said. Real
+// clients of both protocols, against a service that the test scripts.
+
+import { describe, expect, test } from "vitest";
+import {
+  type ClientStart,
+  connectLegacy,
+  type Question,
+  TEST_CLIENTS,
+  textOf,
+  type UsersAnswer,
+} from "../fixtures/clients.ts";
+import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID, STATUS, VIDEOS } from "../fixtures/constants.ts";
+import { journalFolder } from "../fixtures/journal-folder.ts";
+import { envelope, type Reply, type Script, scriptedService } from "../fixtures/scripted-service.ts";
+
+const LINK = "https://media.example/1.mp4";
+const FOLLOW = "Follow it with get_video_status.";
+const TIDES = { topic: "[waves at night] Tides turn. [a beach]" };
+const ORDERED = "30 s, English, story, voice charlotte, no music, normal pacing";
+const started = (jobId: string, more: object = {}) => ({ json: { jobId, status: "processing", ...more } });
+const statusOf = (status: string, more: object = {}) => ({ json: { status, videoUrls: [], ...more } });
+const listed = (...videos: readonly (readonly [string, string])[]) => ({
+  json: { videos: videos.map(([jobId, status]) => ({ jobId, status })) },
+});
+
+interface World extends Omit<ClientStart, "user"> {
+  readonly connect?: (typeof TEST_CLIENTS)[number][1];
+  /** The user's answers one after the other. Without any, the client can't ask. */
+  readonly answers?: readonly UsersAnswer[];
+  readonly generate?: Script;
+  readonly job?: Reply;
+  readonly videos?: Script;
+}
+
+async function world({ connect = connectLegacy, answers, generate, job, videos, ...start }: World = {}) {
+  const rest = await scriptedService({
+    [GENERATE]: generate ?? [started(JOB_ID), started(OTHER_JOB_ID)],
+    [STATUS]: job ?? statusOf("processing"),
+    [VIDEOS]: videos ?? listed(),
+  });
+  const journal = journalFolder();
+  const questions: Question[] = [];
+  const user = async (question: Question) =>
+    answers?.[questions.push(question) - 1] ?? { action: "cancel" as const };
+  /** Another server process of the same user. */
+  const open = () =>
+    connect({
+      ...start,
+      env: {
+        FACELESS_API_KEY: KEY,
+        FACELESS_BASE_URL: rest.url,
+        FACELESS_STATE_DIR: journal.folder,
+        ...start.env,
+      },
+      ...(answers !== undefined && { user }),
+    });
+  const client = await open();
+  const call = (args: object = TIDES, from = client) => from.call("generate_video", { ...args });
+  /** The call so many minutes later, from a new server process. */
+  const callLater = async (minutes: number, args: object = TIDES) => {
+    journal.makeOlder(minutes);
+    return call(args, await open());
+  };
+  const orders = () => rest.requests.filter(({ path }) => path.endsWith("/generate")).map(({ json }) => json);
+  return { rest, journal, questions, client, open, call, callLater, orders };
+}
+
+type Result = Awaited<ReturnType<Awaited<ReturnType<typeof world>>["call"]>>;
+const errorIn = (result: Result) => result._meta?.["faceless/error"];
+/** The code in a result or an error. */
+const codeIn = (result: Result) => /confirm: "(\w+)"/.exec(textOf(result))?.[1] ?? "no code";
+
+test("an order is sent as it was given, and the result names all of it and how to follow it", async () => {
+  const { call, orders } = await world({ generate: started(JOB_ID, { cost: 2 }) });
+  const order = {
+    topic: " Tides ",
+    duration: 20,
+    language: "French",
+    voice: "clone:mine",
+    music: "cinematic",
+  };
+
+  expect((await call(order)).structuredContent).toEqual({
+    summary: "The video was started: 20 s, French, story, voice clone:mine, cinematic music, normal pacing.",
+    nextStep: FOLLOW,
+    jobId: JOB_ID,
+    status: "processing",
+    resourceUri: `faceless://jobs/${JOB_ID}`,
+    cost: 2,
+  });
+  expect(orders()).toEqual([{ ...order, topic: "Tides", language: "fr" }]);
+});
+
+test.each([
+  ["queued", `The video was started: ${ORDERED}. The service gives its status as "queued".`],
+  [
+    "failed",
+    `The service accepted the request: ${ORDERED}. The render failed, and its credits are refunded automatically.`,
+  ],
+])("a start that the service calls %s is described as that", async (status, summary) => {
+  const { call } = await world({ generate: started(JOB_ID, { status }) });
+
+  expect((await call()).structuredContent).toMatchObject({ summary, status });
+});
+
+const EARLIER =
+  "No new video was started or paid for: a video of the same words was ordered 3 minutes ago, and";
+test.each<[string, Reply, number, string, string]>([
+  ["renders", statusOf("processing"), 3, `${EARLIER} it is still rendering.`, FOLLOW],
+  [
+    "has an unknown status",
+    statusOf("queued"),
+    3,
+    `${EARLIER} the service gives its status as "queued".`,
+    FOLLOW,
+  ],
+  [
+    "is ready, and not linked",
+    statusOf("completed"),
+    3,
+    `${EARLIER} it is ready.`,
+    "Get its link with get_video_status.",
+  ],
+  ["can't be read", { status: 500 }, 3, `${EARLIER} its status could not be read just now.`, FOLLOW],
+  [
+    "isn't known yet",
+    envelope(404, "no", "No."),
+    3,
+    `${EARLIER} the service does not list it yet, or not with this key.`,
+    FOLLOW,
+  ],
+  [
+    "is forgotten",
+    envelope(404, "no", "No."),
+    20,
+    `${EARLIER.replace("3", "20")} the service does not know it with this key.`,
+    "Tell the user.",
+  ],
+  [
+    "is ready",
+    statusOf("completed", { finalVideoUrl: LINK }),
+    3,
+    `No new video was started or paid for: a video of the same words is ready: ${LINK} It was ordered 3 minutes ago.`,
+    "Show the user the link.",
+  ],
+])("the same order gives the job that %s", async (_, job, minutes, summary, step) => {
+  const { call, callLater, orders } = await world({ job });
+  await call();
+  const again = await callLater(minutes, {
+    ...TIDES,
+    style: "story",
+    topic: "[Waves at night] “TIDES turn” [a beach]",
+  });
+
+  expect(again.structuredContent).toMatchObject({
+    summary,
+    nextStep: `${step} Only if the user wants another like it, call generate_video again with confirm: "${codeIn(again)}".`,
+    jobId: JOB_ID,
+    alreadyStarted: true,
+  });
+  expect(orders()).toHaveLength(1);
+});
+
+test.each<[string, Reply, number]>([
+  ["failed", statusOf("failed"), 0],
+  ["was ordered 20 hours ago", statusOf("completed"), 20 * 60],
+  ["was ordered 20 hours ago and still renders", statusOf("processing"), 20 * 60],
+])("the same order starts a new video if the last one %s", async (_, job, minutes) => {
+  const { call, callLater } = await world({ job });
+  await call();
+
+  expect((await callLater(minutes)).structuredContent).toMatchObject({ jobId: OTHER_JOB_ID });
+});
+
+test("a code that is not valid is said to be so, and pays nothing", async () => {
+  const { call, orders } = await world();
+  await call();
+
+  expect(textOf(await call({ ...TIDES, confirm: "000000" }))).toContain("code of this call is not valid.");
+  expect(textOf(await call({ ...TIDES, confirm: "" }))).not.toContain("not valid");
+  expect(orders()).toHaveLength(1);
+});
+
+describe("a lost answer", () => {
+  const lost = { generate: "reset", videos: [listed([JOB_ID, "processing"])] } as const;
+
+  test("is unknown, names the jobs that it could be, and warns of other words", async () => {
+    const { call } = await world(lost);
+    const failed = await call();
+
+    expect(errorIn(failed)).toMatchObject({ outcome: "unknown", retryable: false });
+    expect(textOf(failed)).toContain(
+      `It is not known whether a video was started and credits were spent. Don't call again before you have checked. The newest jobs that could be it: ${JOB_ID} (processing). Look for the video with list_videos. If it is there, follow it with get_video_status. Don't start it again, nor in other words or with other settings.`,
+    );
+  });
+
+  test("never came after six minutes: the jobs that it could be are named, ended ones too, and a code is given", async () => {
+    const OURS = "3f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+    const OLD = "4f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
+    const { call, callLater, orders } = await world({
+      generate: [started(JOB_ID), "reset", started(OTHER_JOB_ID)],
+      videos: listed([OURS, "completed"], [JOB_ID, "completed"], [OLD, "completed"]),
+    });
+    await call({ topic: "Moons" });
+    await callLater(10);
+    const refused = await callLater(13);
+    const code = codeIn(refused);
+
+    expect(errorIn(refused)).toEqual({ code: "duplicate", outcome: "not_sent", retryable: false });
+    expect(textOf(refused)).toBe(
+      `Not sent: a video of the same words was ordered 13 minutes ago and its answer never came, so it may have been made. This call started no video and spent no credits. The newest jobs that could be it: ${OURS} (completed). Check list_videos for it. Only if it isn't there, and the user still wants it, call generate_video again with confirm: "${code}". Don't order it in other words or with other settings either.`,
+    );
+    expect((await call({ ...TIDES, confirm: code })).structuredContent).toMatchObject({
+      jobId: OTHER_JOB_ID,
+    });
+    expect(orders()).toHaveLength(3);
+  });
+});
+
+test.each([
+  [400, "refused", "rejected", 2],
+  [401, "unauthorized", "rejected", 2],
+  [402, "out_of_credits", "rejected", 2],
+  [403, "unauthorized", "rejected", 2],
+  [422, "refused", "rejected", 2],
+  [429, "rate_limited", "rejected", 2],
+  [408, "service_failed", "unknown", 1],
+  [409, "service_failed", "unknown", 1],
+  [423, "service_failed", "unknown", 1],
+  [425, "service_failed", "unknown", 1],
+  [499, "service_failed", "unknown", 1],
+  [503, "service_failed", "unknown", 1],
+])(
+  "a refusal with %i is %s and %s, and the same order is sent %i times",
+  async (status, code, outcome, times) => {
+    const { call, journal, orders } = await world({ generate: envelope(status, "the_code", "Its message.") });
+    const failed = await call();
+    journal.makeOlder(6);
+    await call();
+
+    expect(errorIn(failed)).toMatchObject({ code, outcome, status });
+    expect(orders()).toHaveLength(times);
+  },
+);
+
+test("a failed render doesn't count against the limit of videos, and the error gives both numbers", async () => {
+  const videos = listed([JOB_ID, "failed"], [OTHER_JOB_ID, "processing"]);
+  const { call, orders } = await world({ videos, env: { FACELESS_MAX_GENERATIONS: "1" } });
+  await call({ topic: "One" });
+  await call({ topic: "Two" });
+
+  expect(textOf(await call({ topic: "Three" }))).toBe(
+    "The limit of 1 video in 24 hours is reached: 2 were ordered, of which 1 is known to have failed and doesn't count. This call started no video and spent no credits. Tell the user: the limit is set in this server's settings, which only they can change.",
+  );
+  expect(orders()).toEqual([{ topic: "One" }, { topic: "Two" }]);
+});
+
+describe("an order that looks like a mistake", () => {
+  const DOUBTED = { topic: "キツネは毎晩ひとつずつ靴下を盗んでいく。".repeat(24), voice: "german" };
+
+  test("is not sent: all doubts are told at once, in figures, and a code orders it as it is, in any process", async () => {
+    const { call, open, orders } = await world();
+    const doubted = await call(DOUBTED);
+    const again = await call(DOUBTED, await open());
+    const code = codeIn(doubted);
+
+    expect(errorIn(doubted)).toEqual({ code: "check_order", outcome: "not_sent", retryable: false });
+    expect(textOf(doubted)).toBe(
+      `Not sent: No language was given, so the voice would speak English, but the topic is in another script (456 of 456 letters). About 456 characters of the topic would be spoken, and 30 seconds of Japanese hold 132 to 150. 90 seconds, the most, hold 396 to 450. The voice "german" is neither in the catalog (adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai) nor clone:<id>, so the service may not have it. This call started no video and spent no credits. Call again with the topic's language, or write it in English. Shorten it with the user, or plan several videos, each paid for. Use the voice that the user has named, or leave it out. Only if the user wants the order as it is, call generate_video again with confirm: "${code}".`,
+    );
+    expect(textOf(again)).toBe(textOf(doubted));
+    expect(orders()).toEqual([]);
+
+    const ordered = await call({ ...DOUBTED, confirm: code }, await open());
+    expect(ordered.structuredContent).toMatchObject({ jobId: JOB_ID });
+    expect(orders()).toEqual([DOUBTED]);
+  });
+
+  test("is sent once, however often its code comes, and then is a repeat with a code of its own", async () => {
+    const { call, orders } = await world();
+    const confirm = codeIn(await call(DOUBTED));
+    await Promise.all([call({ ...DOUBTED, confirm }), call({ ...DOUBTED, confirm })]);
+    const again = await call({ ...DOUBTED, confirm });
+    expect(again.structuredContent).toMatchObject({ alreadyStarted: true });
+    expect(orders()).toHaveLength(1);
+
+    await call({ ...DOUBTED, confirm: codeIn(again) });
+    expect(orders()).toHaveLength(2);
+  });
+
+  test("is not doubted again if the journal has it", async () => {
+    const { call, callLater, orders } = await world();
+    await call({ ...DOUBTED, confirm: codeIn(await call(DOUBTED)) });
+
+    expect((await callLater(21 * 60, DOUBTED)).structuredContent).toMatchObject({ jobId: OTHER_JOB_ID });
+    expect(orders()).toHaveLength(2);
+  });
+
+  test("can't be ordered with another order's code, or one that was invented", async () => {
+    const { call, orders } = await world();
+    const confirm = codeIn(await call({ ...DOUBTED, duration: 90 }));
+
+    for (const code of [confirm, "true"]) {
+      const refused = await call({ ...DOUBTED, confirm: code });
+      expect(textOf(refused)).toMatch(/^The confirm code of this call is not valid\. Not sent: /);
+    }
+    expect(orders()).toEqual([]);
+  });
+});
+
+test.each(["none", "Off", "silent", "mute", "no"])(
+  "a voice that means silence is a wish: %s",
+  async (voice) => {
+    const { call, orders } = await world();
+
+    expect(textOf(await call({ ...TIDES, voice }))).toBe(
+      `voice: "${voice}" would be a video without a voice, which is not possible here. This call started no video and spent no credits. The same call would fail again. Tell the user, and call without voice only if they still want the video.`,
+    );
+    expect(orders()).toEqual([]);
+  },
+);
+
+describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
+  const choose = (decision: string): UsersAnswer => ({ action: "accept", content: { decision } });
+
+  test.each<[string, World["answers"], string, number]>([
+    ["a yes", [choose("Pay for another video")], "The video was started", 2],
+    [
+      "the answer no",
+      [choose("Don't start it")],
+      "The user was asked and did not agree to pay for another video.",
+      1,
+    ],
+    ["no way to ask", undefined, "The call confirmed this repeat; the user was not asked.", 2],
+  ])("another video of the same words is paid for after %s or not", async (_, answers, said, paid) => {
+    const { call, orders, questions } = await world({ connect, ...(answers && { answers }) });
+    await call();
+    const second = await call({ ...TIDES, confirm: codeIn(await call()) });
+
+    expect(textOf(second)).toContain(said);
+    expect(questions.map(({ message }) => message)).toEqual(
+      answers === undefined
+        ? []
+        : [`Pay for another video of the same words, "Tides turn." (${ORDERED})? One was ordered just now.`],
+    );
+    expect(orders()).toHaveLength(paid);
+  });
+
+  test.each<[string, string, World["answers"], number, number]>([
+    ["on", "a yes", [choose("Pay for this video")], 1, 1],
+    ["on", "a no", [choose("Don't start it")], 1, 0],
+    ["on", "no way to ask", undefined, 0, 1],
+    ["always", "no way to ask", undefined, 0, 0],
+    ["off", "a way to ask", [], 0, 1],
+  ])("with FACELESS_CONFIRM_GENERATE=%s and %s", async (mode, _, answers, asked, paid) => {
+    const { call, orders, questions } = await world({
+      connect,
+      ...(answers && { answers }),
+      env: { FACELESS_CONFIRM_GENERATE: mode },
+    });
+    const result = await call();
+
+    expect(questions.map(({ message }) => message)).toEqual(
+      Array.from({ length: asked }, () => `Pay for a video, "Tides turn." (${ORDERED})?`),
+    );
+    expect(orders()).toHaveLength(paid);
+    expect(errorIn(result)).toEqual(
+      paid === 1 ? undefined : { code: "declined", outcome: "not_sent", retryable: false },
+    );
+  });
+});

@@ -1,0 +1,463 @@
+// Posting a video as a user sees it: what is looked at before, what is asked, what is sent and what is said. Real
+// clients of both protocols, against a service that the test scripts.
+
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import {
+  type ClientStart,
+  connectLegacy,
+  type Question,
+  TEST_CLIENTS,
+  textOf,
+  type UsersAnswer,
+} from "../fixtures/clients.ts";
+import { DOCUMENT, GENERATE, JOB_ID, KEY, ON_TIKTOK, PUBLISH, STATUS } from "../fixtures/constants.ts";
+import { journalFolder } from "../fixtures/journal-folder.ts";
+import { envelope, type Reply, type Script, scriptedService } from "../fixtures/scripted-service.ts";
+
+const ACCOUNTS = "GET /api/v1/platforms";
+const TOLD = { paths: { "/api/v1/platforms": { get: { operationId: "list_connected_platforms" } } } };
+/** As long as signed links are. */
+const LINK = `https://media.example/f.mp4?signature=${"s".repeat(900)}`;
+const BOTH = { jobId: JOB_ID, platforms: ["tiktok", "youtube"] };
+const TIKTOK = { platform: "tiktok", ok: true, url: "https://tiktok.example/1" };
+const YES: UsersAnswer = { action: "accept", content: { decision: "Publish on tiktok" } };
+const LABEL =
+  "Tell them to mark it as AI-made in the platform's app if it asks for that: the service sets no label.";
+
+const statusOf = (status: string, more: object = {}) => ({ json: { status, videoUrls: [], ...more } });
+const READY = statusOf("completed", { finalVideoUrl: LINK });
+const posted = (...results: readonly object[]) => ({ json: { results } });
+
+/** The platforms of a post. */
+const platformsIn = (json: unknown) => z.object({ platforms: z.array(z.string()) }).parse(json).platforms;
+
+interface World extends Omit<ClientStart, "user"> {
+  readonly connect?: (typeof TEST_CLIENTS)[number][1];
+  /** The user's answers one after the other. Without any, the client can't ask. */
+  readonly answers?: readonly (UsersAnswer | Promise<UsersAnswer>)[];
+  readonly job?: Reply;
+  /** The platforms of the connected accounts, or the accounts; without them, they can't be read. */
+  readonly accounts?: readonly (string | object)[];
+  /** How the service answers a post. Default: it posts everywhere. */
+  readonly publish?: Script;
+}
+
+async function world({
+  connect = connectLegacy,
+  answers,
+  job = READY,
+  accounts,
+  publish,
+  ...start
+}: World = {}) {
+  const postAll: Script = ({ json }) => {
+    return posted(
+      ...platformsIn(json).map((platform) => ({ platform, ok: true, url: `https://${platform}.example/1` })),
+    );
+  };
+  const platforms = accounts?.map((account) =>
+    typeof account === "string" ? { platform: account } : account,
+  );
+  const rest = await scriptedService({
+    [STATUS]: job,
+    [PUBLISH]: publish ?? postAll,
+    [GENERATE]: { json: { jobId: JOB_ID } },
+    ...(platforms !== undefined && { [DOCUMENT]: { json: TOLD }, [ACCOUNTS]: { json: { platforms } } }),
+  });
+  const journal = journalFolder();
+  const questions: Question[] = [];
+  const user = async (question: Question) => {
+    const answer = answers?.[questions.push(question) - 1];
+    if (answer === undefined) throw new Error("no window to ask in");
+    return answer;
+  };
+  const client = await connect({
+    ...start,
+    env: {
+      FACELESS_API_KEY: KEY,
+      FACELESS_BASE_URL: rest.url,
+      FACELESS_STATE_DIR: journal.folder,
+      ...start.env,
+    },
+    ...(answers !== undefined && { user }),
+  });
+  const call = (args: object = ON_TIKTOK) => client.call("publish_video", { ...args });
+  /** The platforms of each post. */
+  const posts = () =>
+    rest.requests.filter(({ path }) => path.endsWith("/publish")).map(({ json }) => platformsIn(json));
+  return { client, rest, journal, questions, call, posts };
+}
+
+type Result = Awaited<ReturnType<Awaited<ReturnType<typeof world>>["call"]>>;
+const errorIn = (result: Result) => result._meta?.["faceless/error"];
+const guidanceOf = ({ structuredContent = {} }: Result) => [
+  structuredContent["summary"],
+  structuredContent["nextStep"],
+];
+/** The code in a result or an error. */
+const codeIn = (result: Result) => /confirm: "(\w+)"/.exec(textOf(result))?.[1] ?? "no code";
+
+describe("before a post, in every client,", () => {
+  const CLIENTS: [string, World][] = [
+    ["one that asks", { answers: [YES] }],
+    ["one that can't ask", {}],
+    ["one whose user turned the question off", { answers: [YES], env: { FACELESS_CONFIRM_PUBLISH: "off" } }],
+  ];
+  const OBSTACLES: [string, World, string, string][] = [
+    ["renders", { job: statusOf("processing") }, "not_ready", "The video is still rendering."],
+    ["has an unknown status", { job: statusOf("queued") }, "not_ready", 'its status as "queued".'],
+    ["failed", { job: statusOf("failed") }, "not_ready", "there is nothing to publish."],
+    ["is unknown", { job: envelope(404, "not_found", "No.") }, "not_found", "knows no job with this jobId."],
+    ["has no account", { accounts: ["youtube"] }, "not_connected", "No tiktok account is connected."],
+    ["has no account at all", { accounts: [] }, "not_connected", "None is connected yet."],
+  ];
+  test.each(
+    CLIENTS.flatMap(([name, client]) => OBSTACLES.map((obstacle) => [name, client, ...obstacle] as const)),
+  )("%s, nothing is asked or sent of a video that %3$s", async (_, client, __, obstacle, code, text) => {
+    const { call, questions, posts } = await world({ ...client, ...obstacle });
+    const refused = await call();
+
+    expect(errorIn(refused)).toMatchObject({ code, outcome: "not_sent" });
+    expect(textOf(refused)).toContain(text);
+    expect([questions, posts()]).toEqual([[], []]);
+  });
+});
+
+test.each<[string, World]>([
+  ["its job and the accounts can't be read", { job: { status: 500 } }],
+  ["it has a link, whatever its status", { job: statusOf("published", { finalVideoUrl: LINK }) }],
+  ["another field of an account names the platform", { accounts: [{ platform: "acc_1", type: "TikTok" }] }],
+  ["a nested field does", { accounts: [{ platform: "acc_1", on: { network: "tiktok" } }] }],
+])("a video is posted if %s", async (_, more) => {
+  const { call, posts } = await world(more);
+  await call();
+
+  expect(posts()).toEqual([["tiktok"]]);
+});
+
+test.each([
+  [
+    "insta",
+    ["instagram", "tiktok"],
+    "Connected: instagram and tiktok. insta is probably instagram: call again",
+  ],
+  ["twitter", ["x"], "Connected: x. twitter is probably x: call again"],
+  ["you-tube", ["YouTube"], 'Connected: "YouTube". "you-tube" is probably "YouTube": call again'],
+  ["youtube", ["youtube_shorts"], "youtube is probably youtube_shorts: call again"],
+  ["vimeo", ["tiktok"], "Connected: tiktok. Tell the user to connect vimeo on the service's website"],
+  [
+    "all",
+    ["tiktok", "X"],
+    'platforms: "all" can\'t be a platform\'s id. This call published nothing. The same call would fail again. Connected: tiktok and "X". Call again with the ids the user means.',
+  ],
+])("a post on %s is never sent while %j are connected", async (platform, accounts, text) => {
+  const { call, posts } = await world({ accounts });
+
+  expect(textOf(await call({ jobId: JOB_ID, platforms: [platform] }))).toContain(text);
+  expect(posts()).toEqual([]);
+});
+
+test("platforms of similar names are different ones", async () => {
+  const { call, posts } = await world({ accounts: ["youtube", "youtube_shorts"] });
+  await call({ jobId: JOB_ID, platforms: ["youtube"] });
+  await call({ jobId: JOB_ID, platforms: ["youtube", "youtube_shorts"] });
+
+  expect(posts()).toEqual([["youtube"], ["youtube_shorts"]]);
+});
+
+const REFUSALS = [
+  envelope(400, "account_not_connected", "Connect youtube."),
+  envelope(401, "youtube_token_expired", "Sign in to youtube."),
+  envelope(402, "out_of_credits", "None."),
+  envelope(403, "platform_not_in_plan", "Upgrade."),
+  envelope(404, "account_not_found", "No such account."),
+  { ...envelope(429, "rate_limited", "Slow down."), headers: { "x-ratelimit-remaining": "0" } },
+];
+
+test.each(REFUSALS.map((refusal) => [refusal.status, refusal] as const))(
+  "after a refusal of two platforms with %i, either may have the video, so neither is sent again without a code",
+  async (_, publish) => {
+    const { call, journal, posts, rest } = await world({ publish, accounts: ["tiktok", "youtube"] });
+    const refused = await call(BOTH);
+    const requests = rest.lines().length;
+    journal.makeOlder(6);
+    const again = await call(BOTH);
+
+    expect(errorIn(refused)).toMatchObject({ outcome: "unknown", retryable: false });
+    expect(textOf(refused)).toContain("some of the platforms may already have the video");
+    // Nothing is looked up to reinterpret it.
+    expect(rest.lines().slice(requests)).toEqual([]);
+    expect(errorIn(again)).toMatchObject({ code: "duplicate", outcome: "not_sent" });
+    expect(textOf(again)).toContain("sent to tiktok and youtube and the outcome is not known");
+    expect(posts()).toEqual([["tiktok", "youtube"]]);
+  },
+);
+
+test("a refusal of one platform is the service's word, and says nothing of the key that has just worked", async () => {
+  const { call, posts } = await world({ publish: [REFUSALS[1] ?? {}, posted(TIKTOK)] });
+  const refused = await call();
+  await call();
+
+  expect(errorIn(refused)).toEqual({
+    code: "unauthorized",
+    status: 401,
+    outcome: "rejected",
+    retryable: false,
+  });
+  expect(textOf(refused)).toBe(
+    'The service refused to publish the video (service code "youtube_token_expired", HTTP 401). The service\'s words: "Sign in to youtube." This call published nothing. Tell the user what the service says: it may be about the API key, or about an account on the platform.',
+  );
+  expect(posts()).toEqual([["tiktok"], ["tiktok"]]);
+});
+
+test.each([408, 409, 423, 425, 499, 500])(
+  "an answer with %i proves nothing, even of one platform",
+  async (status) => {
+    const { call, journal, posts } = await world({ publish: envelope(status, "the_code", "Words.") });
+    const failed = await call();
+    journal.makeOlder(6);
+
+    expect(errorIn(failed)).toEqual({ code: "service_failed", status, outcome: "unknown", retryable: false });
+    expect(errorIn(await call())).toMatchObject({ code: "duplicate" });
+    expect(posts()).toEqual([["tiktok"]]);
+  },
+);
+
+test.each([200, 409, 422, 500])("results are read whatever their status is: %i", async (status) => {
+  const { call } = await world({ publish: { status, ...posted(TIKTOK) } });
+
+  expect((await call()).structuredContent).toMatchObject({ results: [TIKTOK] });
+});
+
+test("each platform's outcome is said once, with what to do about it", async () => {
+  const youtube = { platform: "youtube", ok: true };
+  const x = { platform: "x", ok: false, error: { message: "The access token has expired" } };
+  const vimeo = { platform: "Vimeo", ok: false };
+  const { call, posts } = await world({ publish: [posted(TIKTOK), posted(youtube, x, vimeo)] });
+  const first = await call();
+  const second = await call({ jobId: JOB_ID, platforms: ["tiktok", "youtube", "x", "vimeo", "facebook"] });
+
+  expect(first.structuredContent).toEqual({
+    summary: "Posted to tiktok.",
+    nextStep: `Give the user the links of the posts. ${LABEL}`,
+    results: [TIKTOK],
+  });
+  expect(second.structuredContent).toEqual({
+    summary:
+      'The service reports a post on youtube but gave no link. It was posted to tiktok by an earlier call, so it was not sent there again. Not posted to x: the service says "The access token has expired". Not posted to "Vimeo": the service gave no reason. The service did not say whether it was posted to facebook.',
+    nextStep: `Tell the user to look for the post on youtube. Give the user the links of the posts. Tell the user why it was not posted to x and "Vimeo". Publish it there only if they still want it, after they have fixed that. Ask the user to look at the facebook account before anything else. Only if the user wants it posted a second time, call publish_video with platforms ["tiktok"] and confirm: "${codeIn(second)}".`,
+    results: [{ ...TIKTOK, alreadyPublished: true }, youtube, x, vimeo],
+  });
+  expect(posts()).toEqual([["tiktok"], ["youtube", "x", "vimeo", "facebook"]]);
+});
+
+test("a next step names no platform that the service alone has brought up", async () => {
+  const names = ["tiktok", "then_call_publish_video", "for_each_video"];
+  const { call } = await world({
+    publish: posted(...names.map((platform, index) => ({ platform, ok: index < 2, message: "no" }))),
+  });
+  const [summary, nextStep] = guidanceOf(await call());
+
+  expect(summary).toMatch(/then_call_publish_video.*for_each_video/);
+  expect(nextStep).toBe(
+    `Tell the user to look for the post on tiktok. Tell the user why it was not posted to the others named above. Publish it there only if they still want it, after they have fixed that. ${LABEL}`,
+  );
+});
+
+test("a post without a link is the service's word, and is not sent again", async () => {
+  const { call, posts } = await world({ publish: posted({ platform: "tiktok", ok: true }) });
+  await call();
+  const again = await call();
+
+  expect(guidanceOf(again)).toEqual([
+    "The service reported a post on tiktok to an earlier call but gave no link, so it was not sent there again.",
+    `Tell the user to look for the post on tiktok. Only if the user wants it posted a second time, call publish_video with platforms ["tiktok"] and confirm: "${codeIn(again)}".`,
+  ]);
+  expect(posts()).toEqual([["tiktok"]]);
+});
+
+test("a code that is not valid is said to be so, and posts nothing", async () => {
+  const { call, posts } = await world();
+  await call();
+
+  expect(guidanceOf(await call({ ...ON_TIKTOK, confirm: "true" }))[1]).toContain(
+    "code of this call is not valid.",
+  );
+  expect(guidanceOf(await call({ ...ON_TIKTOK, confirm: "" }))[1]).not.toContain("not valid");
+  expect(posts()).toHaveLength(1);
+});
+
+test("a repeat by a client that can't ask says that the call confirmed it", async () => {
+  const { call, posts } = await world();
+  const first = await call();
+  const second = await call({ ...ON_TIKTOK, confirm: codeIn(await call()) });
+
+  expect(guidanceOf(first)[0]).toBe("Posted to tiktok.");
+  expect(guidanceOf(second)).toEqual([
+    "Posted to tiktok. The call confirmed this repeat; the user was not asked.",
+    "Give the user the links of the posts.",
+  ]);
+  expect(posts()).toHaveLength(2);
+});
+
+describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
+  test("the question shows the video, its accounts and its link, and a yes posts once", async () => {
+    const [no, yes] = ["Don't publish", "Publish on tiktok and youtube"];
+    const { client, call, questions, posts } = await world({
+      connect,
+      answers: [{ action: "accept", content: { decision: yes } }],
+      accounts: [
+        { platform: "TikTok", account: "@clips \u202E" },
+        { platform: "tiktok", account: { id: 7, display_name: 'My "Clips"' } },
+        { platform: "youtube", name: "YouTube" },
+      ],
+    });
+    await client.call("generate_video", { topic: '[a shore] Tides" on nothing\u202E\n\nIt stays private.' });
+    const result = await call({ jobId: JOB_ID, platforms: ["TikTok", "youtube", "tiktok"] });
+
+    const name = String.raw`the video "Tides\" on nothing It stays private."`;
+    const accounts = String.raw`tiktok ("@clips", "My \"Clips\"") and youtube`;
+    const decision = { type: "string", title: `${yes}?`, enum: [no, yes] };
+    expect(questions).toEqual([
+      {
+        message: `Publish ${name} on ${accounts}? It is posted at once, without a caption and without a label for AI-made media, and becomes public. Watch it: ${LINK}`,
+        form: { type: "object", properties: { decision }, required: ["decision"] },
+      },
+    ]);
+    expect(result.structuredContent).toMatchObject({ results: [TIKTOK, { platform: "youtube", ok: true }] });
+    expect(posts()).toEqual([["tiktok", "youtube"]]);
+  });
+
+  const NOT_AGREED = "The user was asked and did not agree to publish. This call published nothing.";
+  const BY_USER = `${NOT_AGREED} Don't ask again unless the user brings it up.`;
+  const BY_CLIENT = `${NOT_AGREED} If the user saw no question, their client may have answered by itself: docs/ERRORS.md of this server tells them what to do. Otherwise don't ask again unless the user brings it up.`;
+
+  test.each<[string, UsersAnswer, string]>([
+    ["the answer no", { action: "accept", content: { decision: "Don't publish" } }, BY_USER],
+    ["a yes without a choice", { action: "accept" }, BY_USER],
+    ["a yes to another question", { action: "accept", content: { decision: "Publish on youtube" } }, BY_USER],
+    ["a decline without a choice", { action: "decline" }, BY_CLIENT],
+    ["a cancel without a choice", { action: "cancel" }, BY_CLIENT],
+  ])("%s posts nothing, and the next call asks again", async (_, answer, text) => {
+    const { call, questions, posts } = await world({ connect, answers: [answer, answer] });
+    for (let count = 0; count < 2; count++) {
+      const declined = await call();
+      expect(errorIn(declined)).toEqual({ code: "declined", outcome: "not_sent", retryable: false });
+      expect(textOf(declined)).toBe(text);
+    }
+
+    expect([questions.length, posts()]).toEqual([2, []]);
+  });
+
+  test("a client that fails to ask posts nothing", async () => {
+    const { call, posts } = await world({ connect, answers: [] });
+
+    // A modern client handles the question itself: the server never sees its failure.
+    expect(await call().then(textOf, String)).toMatch(
+      /no answer came\. .+ Don't ask again|no window to ask in/,
+    );
+    expect(posts()).toEqual([]);
+  });
+
+  test("a yes to two questions at the same time posts once", async () => {
+    let answer: ((given: UsersAnswer) => void) | undefined;
+    const yes = new Promise<UsersAnswer>((resolve) => (answer = resolve));
+    const { call, questions, posts } = await world({ connect, answers: [yes, yes] });
+    const calls = [call(), call()];
+    await expect.poll(() => questions.length).toBe(2);
+    answer?.(YES);
+
+    const results = (await Promise.all(calls)).map(({ structuredContent }) => structuredContent?.["results"]);
+    expect(results).toContainEqual([TIKTOK]);
+    expect(results).toContainEqual([{ ...TIKTOK, alreadyPublished: true }]);
+    expect(posts()).toHaveLength(1);
+  });
+
+  test.each<[string, string, World]>([
+    ["is asked", "declares elicitation without modes", { answers: [YES] }],
+    ["is asked", "can ask with forms", { answers: [YES], elicitation: { form: {} } }],
+    ["is asked", "has to ask", { answers: [YES], env: { FACELESS_CONFIRM_PUBLISH: "always" } }],
+    ["is not asked", "can ask only by URL", { answers: [YES], elicitation: { url: {} } }],
+    ["is not asked", "can't ask", {}],
+    ["is not asked", "may not ask", { answers: [YES], env: { FACELESS_CONFIRM_PUBLISH: "off" } }],
+  ])("the user %s by a client that %s, and the video is posted", async (asked, _, options) => {
+    const { call, questions, posts } = await world({ connect, ...options });
+    await call();
+
+    expect([questions.length, posts().length]).toEqual([asked === "is asked" ? 1 : 0, 1]);
+  });
+
+  test("the user is asked before a repeat in any case, and what was posted before is shown", async () => {
+    const { call, questions, posts } = await world({
+      connect,
+      answers: [YES],
+      env: { FACELESS_CONFIRM_PUBLISH: "off" },
+    });
+    await call();
+    await call({ ...ON_TIKTOK, confirm: codeIn(await call()) });
+
+    expect(questions).toMatchObject([
+      {
+        message: expect.stringContaining("It was posted to tiktok just now; this will post it there again."),
+      },
+    ]);
+    expect(posts()).toHaveLength(2);
+  });
+
+  test("under FACELESS_CONFIRM_PUBLISH=always, a client that can't ask posts nothing", async () => {
+    const { call, posts } = await world({ connect, env: { FACELESS_CONFIRM_PUBLISH: "always" } });
+    const refused = await call();
+
+    expect(errorIn(refused)).toEqual({ code: "declined", outcome: "not_sent", retryable: false });
+    expect(textOf(refused)).toMatch(
+      / The same call would fail again\. Tell the user: .* Only you can change this/,
+    );
+    expect(posts()).toEqual([]);
+  });
+});
+
+test("the question says what may be there already, and what is left alone", async () => {
+  const answers: UsersAnswer[] = ["tiktok", "youtube", "tiktok"].map((platform) => ({
+    action: "accept",
+    content: { decision: `Publish on ${platform}` },
+  }));
+  const noLink = posted({ platform: "tiktok", ok: true });
+  const { call, questions } = await world({
+    answers,
+    publish: [noLink, posted({ platform: "youtube", ok: true }), noLink],
+  });
+  await call();
+  await call(BOTH);
+  await call({ ...ON_TIKTOK, confirm: codeIn(await call()) });
+
+  const messages = questions.map(({ message }) => message);
+  expect(messages[0]).not.toMatch(/before|earlier/);
+  expect(messages[1]).toContain(
+    "The service reported it posted to tiktok before, so it is not posted there again.",
+  );
+  expect(messages[2]).toContain(
+    "An earlier attempt may have made it public on tiktok: look at the account before you answer.",
+  );
+});
+
+test("the question names a video that is not known by its job, and counts many platforms", async () => {
+  const { call, questions } = await world({ answers: [{ action: "decline" }], job: { status: 500 } });
+  await call({ jobId: JOB_ID, platforms: Array.from({ length: 7 }, (_, index) => `p${index}`) });
+
+  expect(questions).toMatchObject([
+    {
+      message: expect.stringContaining(
+        `Publish the video of job "${JOB_ID}" on p0, p1, p2, p3, p4, p5 and p6?`,
+      ),
+      form: { properties: { decision: { title: "Publish on these 7 platforms?" } } },
+    },
+  ]);
+});
+
+test("a server that is not set up asks nothing", async () => {
+  const { call, questions } = await world({ answers: [], env: { FACELESS_API_KEY: "" } });
+
+  expect(errorIn(await call())).toMatchObject({ code: "not_configured" });
+  expect(questions).toEqual([]);
+});
