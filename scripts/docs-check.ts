@@ -118,8 +118,12 @@ function findBadCommands(code: string): string[] {
   const shortened = code.includes(" ") && COMMAND_NAMES.includes(first) ? [`faceless-video-mcp ${code}`] : [];
   return [...written, ...shortened].flatMap((command) => {
     const words = command.trim().split(/\s+/).slice(1);
-    const parsed = parseCommandLine(words.map((word) => EXAMPLES[word] ?? word));
-    return "usageError" in parsed ? [`${command.trim()}: ${parsed.usageError}`] : [];
+    try {
+      parseCommandLine(words.map((word) => EXAMPLES[word] ?? word));
+      return [];
+    } catch (error) {
+      return [`${command.trim()}: ${String(error)}`];
+    }
   });
 }
 

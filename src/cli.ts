@@ -8,7 +8,13 @@ import { homedir, tmpdir } from "node:os";
 import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "./clock.ts";
-import { type ClientName, type Command, type EntryOptions, parseCommandLine } from "./command-line.ts";
+import {
+  type ClientName,
+  type Command,
+  type EntryOptions,
+  parseCommandLine,
+  UsageError,
+} from "./command-line.ts";
 import type { Server } from "./commands/serve.ts";
 import type { TerminalUi } from "./commands/terminal-ui.ts";
 import { compileCacheFolder } from "./compile-cache.ts";
@@ -42,10 +48,11 @@ process.stdout.on("error", (error: Error) => {
 process.stderr.on("error", () => {});
 setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_ATTEMPT_MS);
 
-const commandLine = parseCommandLine(process.argv.slice(2));
-if ("command" in commandLine) void run(commandLine.command);
-else {
-  process.stderr.write(`faceless-video-mcp: ${commandLine.usageError}; see faceless-video-mcp --help\n`);
+try {
+  void run(parseCommandLine(process.argv.slice(2)));
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`faceless-video-mcp: ${error.message}; see faceless-video-mcp --help\n`);
   process.exitCode = 2;
 }
 
@@ -230,16 +237,11 @@ function readRenderSeconds(): number {
 async function runConfigCommand(client: ClientName, options: EntryOptions): Promise<void> {
   const { runConfig } = await import("./commands/client-config.ts");
   const { exitCode, before, entry, after } = await runConfig(client, options, {
-    env: process.env,
-    homeDir: homeFolder(),
-    workingDir: process.cwd(),
-    platform: process.platform,
+    ...hostInfo(),
     uid: process.getuid?.(),
-    clock: systemClock,
     node: process.execPath,
     files: fileURLToPath(new URL(".", import.meta.url)),
     columns: Math.min(process.stderr.columns || 80, 80),
-    isOnNpm: IS_ON_NPM,
   });
   process.stderr.write(before);
   process.stdout.write(entry);
@@ -252,18 +254,19 @@ async function runDoctorCommand(command: Extract<Command, { name: "doctor" }>): 
   const ui = await openTerminal();
   const exitCode = await runDoctor({
     ...command,
+    ...hostInfo(),
     file: fileURLToPath(new URL("bin.cjs", import.meta.url)),
-    isOnNpm: IS_ON_NPM,
-    env: process.env,
-    homeDir: homeFolder(),
-    workingDir: process.cwd(),
-    platform: process.platform,
     nodeVersion: process.versions.node,
     isTerminal: process.stdout.isTTY,
     print: (text) => (command.json ? process.stdout.write(`${text}\n`) : ui.print(text)),
-    clock: systemClock,
   });
   endWhenWritten(exitCode);
+}
+
+function hostInfo() {
+  const { env, platform } = process;
+  const [homeDir, workingDir] = [homeFolder(), process.cwd()];
+  return { env, platform, homeDir, workingDir, clock: systemClock, isOnNpm: IS_ON_NPM };
 }
 
 async function runHistoryCommand(json: boolean): Promise<void> {

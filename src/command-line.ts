@@ -131,32 +131,19 @@ export type Command =
   | { readonly name: "history"; readonly json: boolean }
   | { readonly name: "config"; readonly client: ClientName; readonly options: EntryOptions };
 
-/** A clause that says what is wrong with the command line, without the name of the program. */
+/** A clause that says what is wrong with the command line, without the name of the program. Exit code 2. */
 export class UsageError extends Error {}
 
-/** The exit code of a usage error is 2. */
-export type CommandLine = { readonly command: Command } | { readonly usageError: string };
-
-/** `argv` without the interpreter and the script. */
-export function parseCommandLine(argv: readonly string[]): CommandLine {
-  try {
-    return { command: parseCommand(argv) };
-  } catch (error) {
-    if (error instanceof UsageError) return { usageError: error.message };
-    throw error;
-  }
-}
-
-function parseCommand(argv: readonly string[]): Command {
-  const words = withInlineValues(argv, SERVER_OPTIONS);
-  const at = words.findIndex((word) => !word.startsWith("-"));
-  const name = at < 0 ? "" : (words[at] ?? "");
-  const rest = words.filter((_, index) => index !== at);
-  if (at >= 0 && name === "") throw new UsageError("unknown empty argument");
+/** `argv` without the interpreter and the script. Throws a UsageError. */
+export function parseCommandLine(argv: readonly string[]): Command {
+  const at = argv.findIndex((word) => !/^(?:-.*|true|false)$/s.test(word));
+  const name = argv[at] ?? "";
+  const rest = argv.filter((_, index) => index !== at);
+  if (argv[at] === "") throw new UsageError("unknown empty argument");
   // The help of one tool is a matter of its schema.
-  const isAsked = (word: string) =>
-    word === name || (name !== "call" && (words.includes(`--${word}`) || words.includes(`-${word[0]}`)));
-  const asked = ["help", "version"].find(isAsked);
+  const isFlag = (word: string) =>
+    name !== "call" && (argv.includes(`--${word}`) || argv.includes(`-${word[0]}`));
+  const asked = ["help", "version"].find((word) => word === name || isFlag(word));
   const of = asked === name ? (rest[0] ?? "") : name;
   if (!isCommand(of)) throw new UsageError(`unknown ${describe("command", of)}`);
   if (asked === "version") return { name: asked };
@@ -241,8 +228,8 @@ export function readArguments(argv: readonly string[], owner: string, options: O
     return [spelling, { type }] as const;
   });
   // Not strict: parseArgs's own messages would repeat the argument, which may be a key in the wrong place.
-  const { tokens } = parseArgs({
-    args: withInlineValues(argv, options),
+  const parsed = parseArgs({
+    args: [...argv],
     options: Object.fromEntries(types),
     strict: false,
     allowPositionals: true,
@@ -250,23 +237,31 @@ export function readArguments(argv: readonly string[], owner: string, options: O
   });
   const values = new Map<string, readonly string[]>();
   const words: string[] = [];
-  for (const token of tokens) {
-    if (token.kind === "positional") words.push(token.value);
+  let lastSwitch: { name: string; index: number } | undefined;
+  const turn = (name: string, value: string) =>
+    value === "false" ? values.delete(name) : values.set(name, [value]);
+  for (const token of parsed.tokens) {
+    if (token.kind === "positional") {
+      // Clients of the MCP Registry pass a value with every option that server.json lists: `--read-only false`.
+      const isValue = /^(?:true|false)$/.test(token.value) && lastSwitch?.index === token.index - 1;
+      if (isValue && lastSwitch !== undefined) turn(lastSwitch.name, token.value);
+      else words.push(token.value);
+    }
     if (token.kind !== "option") continue;
     const name = names.get(token.name);
     const option = describe("option", token.rawName);
-    const { value: placeholder, isList = false } = options[name ?? ""] ?? {};
     if (name === undefined) throw new UsageError(`${owner} has no ${option}`);
+    const { value: placeholder, isList = false, word } = options[name] ?? {};
     if (values.has(name) && !isList) throw new UsageError(`${option} was given twice`);
     if (placeholder === undefined) {
-      if (!["true", "false", options[name]?.word].includes(token.value ?? "true"))
+      if (!["true", "false", word].includes(token.value ?? "true"))
         throw new UsageError(`${option} takes no value but true or false`);
-      if (token.value !== "false") values.set(name, [token.value ?? "true"]);
+      turn(name, token.value ?? "true");
+      if (token.value === undefined) lastSwitch = { name, index: token.index };
       continue;
     }
     // The next option isn't the value: an order of the topic "--style" would be paid for.
-    const isValue = token.value !== undefined && (token.inlineValue || !token.value.startsWith("-"));
-    if (!isValue)
+    if (token.value === undefined || (!token.inlineValue && token.value.startsWith("-")))
       throw new UsageError(
         `${option} needs a value; one that begins with - is written ${token.rawName}=VALUE`,
       );
@@ -274,19 +269,6 @@ export function readArguments(argv: readonly string[], owner: string, options: O
   }
   if (words.includes("")) throw new UsageError("unknown empty argument");
   return { words, values, has: (name) => values.has(name), value: (name) => values.get(name)?.[0] };
-}
-
-/** Clients of the MCP Registry pass a value with every option that server.json lists: `--read-only false`. */
-function withInlineValues(argv: readonly string[], options: Options): string[] {
-  const isSwitch = (word = "") =>
-    word.startsWith("--") &&
-    options[word.slice(2)]?.value === undefined &&
-    Object.hasOwn(options, word.slice(2));
-  const isValue = (word = "") => word === "true" || word === "false";
-  return argv.flatMap((word, index) => {
-    if (isValue(word) && isSwitch(argv[index - 1])) return [];
-    return [isSwitch(word) && isValue(argv[index + 1]) ? `${word}=${argv[index + 1]}` : word];
-  });
 }
 
 function kebab(name: string): string {

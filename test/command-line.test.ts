@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CLIENTS, type Command, parseCommandLine } from "../src/command-line.ts";
+import { CLIENTS, type Command, parseCommandLine, UsageError } from "../src/command-line.ts";
 import type { Flags } from "../src/config.ts";
 
 const serve = (flags: Partial<Flags>): Command => ({
@@ -51,7 +51,7 @@ test.each<[string[], Command]>([
   [["-v"], { name: "version" }],
   [["version"], { name: "version" }],
 ])("the command line %j is understood", (argv, command) => {
-  expect(parseCommandLine(argv)).toEqual({ command });
+  expect(parseCommandLine(argv)).toEqual(command);
 });
 
 const clients = `the clients are ${CLIENTS.join(", ")}`;
@@ -80,9 +80,7 @@ test.each<[string[], string]>([
   [["sandbox", "--port=80", "--read-only"], "sandbox has no option --read-only"],
   [["sandbox", "--port", "65536"], "option --port takes a number from 0 to 65535"],
 ])("the command line %j is refused with one line that names the mistake", (argv, problem) => {
-  expect(parseCommandLine(argv)).toEqual({
-    usageError: problem,
-  });
+  expect(() => parseCommandLine(argv)).toThrow(new UsageError(problem));
 });
 
 const hint = "argument (the key belongs in FACELESS_API_KEY, never on a command line)";
@@ -99,16 +97,13 @@ test.each<[string[], string]>([
   [["FACELESS_API_KEY=fl_canary"], "unknown command FACELESS_API_KEY"],
   [["sandbox", "--port", "fl_canary"], "option --port takes a number from 0 to 65535"],
 ])("the command line %j is refused without showing its key", (argv, problem) => {
-  const commandLine = parseCommandLine(argv);
-
-  expect(commandLine).toEqual({
-    usageError: problem,
-  });
-  expect(JSON.stringify(commandLine)).not.toContain("canary");
+  expect(() => parseCommandLine(argv)).toThrow(new UsageError(problem));
 });
 
 test("an unusual argument is shown shortened, on one line and without control characters", () => {
-  expect(parseCommandLine([`--a\u001B[31m\nb\u009B${"c".repeat(100)}`])).toEqual({
-    usageError: `the server has no option --a[31mb${"c".repeat(32)}`,
-  });
+  const argument = `--a\u001B[31m\nb\u009B${"c".repeat(100)}`;
+
+  expect(() => parseCommandLine([argument])).toThrow(
+    new UsageError(`the server has no option --a[31mb${"c".repeat(32)}`),
+  );
 });

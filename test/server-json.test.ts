@@ -27,6 +27,7 @@ test("what a client makes of the untouched defaults starts the server with every
   const argv = npm?.packageArguments.flatMap((argument) => [argument.name, argument.default]) ?? [];
 
   expect(parseCommandLine(argv)).toEqual({
-    command: { name: "serve", flags: { sandbox: false, readOnly: false, noPublish: false } },
+    name: "serve",
+    flags: { sandbox: false, readOnly: false, noPublish: false },
   });
 });

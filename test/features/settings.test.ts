@@ -29,10 +29,9 @@ writeFileSync(join(files, "bin.cjs"), "");
 
 /** What `config` prints with these arguments. The key must not be in it. */
 async function config(words: readonly string[], changes: Partial<ConfigContext> = {}) {
-  const commandLine = parseCommandLine(["config", ...words]);
-  if (!("command" in commandLine) || commandLine.command.name !== "config")
-    throw new Error("No such command.");
-  const { client, options } = commandLine.command;
+  const command = parseCommandLine(["config", ...words]);
+  if (command.name !== "config") throw new Error("No such command.");
+  const { client, options } = command;
   const context: ConfigContext = {
     env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: ADDRESS },
     homeDir: "/home/user",
