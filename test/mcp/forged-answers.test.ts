@@ -40,7 +40,6 @@ function stateOf({ result }: Message): string {
 
 test.each<[string, (asked: string) => object]>([
   ["an invented state", () => ({ requestState: "11111111-2222-4333-8444-555555555555" })],
-  ["an empty state", () => ({ requestState: "" })],
   ["no state", () => ({})],
   ["the state of another question", (asked) => ({ requestState: asked })],
 ])("A yes with %s publishes nothing and is answered with the question", async (_, stateFrom) => {
@@ -64,21 +63,8 @@ test.each<[string, Script, object]>([
   expect(posts()).toBe(1);
 });
 
-test("A yes that is sent twice at the same time posts once", async () => {
-  const { publish, posts } = await startForger();
-  const requestState = stateOf(await publish(ON_TIKTOK));
-
-  const both = [1, 2].map(() => publish(ON_TIKTOK, { requestState, inputResponses: YES }));
-  const results = (await Promise.all(both)).map(({ result }) => result?.["structuredContent"]);
-
-  expect(results).toContainEqual(expect.objectContaining({ results: [{ platform: "tiktok", ok: true }] }));
-  expect(posts()).toBe(1);
-});
-
 test.each([
   ["no answer at all", undefined],
-  ["another answer", { other: YES.confirmation }],
-  ["a yes of another type", { confirmation: { ...YES.confirmation, content: { decision: true } } }],
   ["a yes in other words", { confirmation: { ...YES.confirmation, content: { decision: "Publish" } } }],
   ["a yes without words", { confirmation: { action: "accept" } }],
   ["an action that isn't one", { confirmation: { ...YES.confirmation, action: "accepted" } }],

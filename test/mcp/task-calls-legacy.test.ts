@@ -46,12 +46,3 @@ test("tasks/result is answered when the video has ended", async () => {
   });
   await expect(client.ask("tasks/cancel", { taskId: JOB_ID })).rejects.toEqual(refusedWith(-32_602));
 });
-
-test("a legacy client with tasks is answered tasks/result when the task is cancelled", async () => {
-  const { service, client } = await setUpStarting(connectLegacyWithTasks);
-  await client.call("generate_video", TIDES);
-  const result = client.ask("tasks/result", { taskId: JOB_ID });
-  await service.polled(JOB_ID, 2);
-  await client.ask("tasks/cancel", { taskId: JOB_ID });
-  expect(await result).toMatchObject({ structuredContent: { jobId: JOB_ID, done: false } });
-});

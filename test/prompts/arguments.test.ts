@@ -70,31 +70,6 @@ test.each(PROMPTS)("an argument that is optional counts as absent if it is blank
   expect(write(prompt.name, blank)).toEqual(write(prompt.name));
 });
 
-const examples: Readonly<Record<string, string>> = {
-  subject: "Salt",
-  theme: "Salt",
-  video: "Salt",
-  count: "3",
-  style: "asmr",
-  language: "fr",
-  duration: "45",
-  audience: "sailors",
-  jobId: JOB_ID,
-};
-const listed = PROMPTS.flatMap(({ name, arguments: args }) =>
-  Object.keys(args).map((argument) => [name, argument] as const),
-);
-
-test.each(listed)("an argument of %s that is listed changes the prompt: %s", (name, argument) => {
-  expect(textOf(name, { [argument]: examples[argument] ?? "" })).not.toBe(textOf(name));
-});
-
-test("an argument keeps joiners that scripts and emoji need, and loses hidden characters", () => {
-  const subject = "می\u200Cخواهم 👩\u200D🍳 a\u202Eb\u0000c\r\nd\u{E0041}\u200B\u200D\u200D\u200D\u200D";
-
-  expect(textOf("write_video_topic", { subject })).toContain('- My wish: "می\u200Cخواهم 👩\u200D🍳 abc d"\n');
-});
-
 test("an argument that is an essay is cut between characters", () => {
   const text = textOf("write_video_topic", { subject: "🐙".repeat(SUBJECT_LIMIT * 2) });
 

@@ -131,30 +131,6 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
     },
   );
 
-  test("a result that names another job replaces everything on the card", async () => {
-    const { service, chat, list } = await openHeld({
-      [OTHER_STATUS]: () => ({
-        json: {
-          ...rendering(6).json,
-          videoUrls: [`${service.url}/1.mp4`],
-          progress: { total: 6, completed: 1 },
-        },
-      }),
-    });
-    list(video(OTHER_JOB_ID, "processing", WANTED));
-    const card = await chat.generate(TOPIC);
-    await saysInTime(chat, card, "Rendering: 1 of 6 clips ready.");
-
-    await chat.sendResult();
-
-    await saysInTime(chat, card, "Rendering: 0 of 4 clips ready.");
-    expect(await card.locator("#clips > *").count()).toBe(0);
-    const before = chat.sent.filter(isRead).length;
-    await chat.pass(24);
-    const reads = new Set(chat.sent.filter(isRead).slice(before));
-    expect(reads).toEqual(new Set([`resources/read ${JOB_URI}`]));
-  });
-
   test.each<[string, Scripts, (chat: Chat) => Promise<void>, string]>([
     [
       "was cancelled",
