@@ -3,7 +3,7 @@
 
 import { afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/clock.ts";
-import { doctor } from "../commands/run-doctor.ts";
+import { doctor } from "../fixtures/run-doctor.ts";
 import { CANARY } from "../fixtures/canary.ts";
 import { DOCUMENT, GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { type Handler, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
@@ -106,7 +106,7 @@ test("doctor ends within 20 s if the service never answers, and says what to fix
     `                (${rest.url} gives no answer: it took longer than 8 s)`,
     expect.stringMatching(/^ok /),
   ]);
-  expect(result.lines.at(-1)).toBe("Not checked: key, requests, platforms.");
+  expect(result.lines.at(-1)).toBe("Not checked: key, rate limit.");
 });
 
 test("an OpenAPI document that comes late delays the first call alone, by two seconds", async () => {

@@ -1,6 +1,7 @@
-// `doctor --client`: what it says of an entry in the user's own files, which it starts.
+// `doctor`: what it says of this terminal's settings, and of a client's entry in the user's own files, which it
+// starts.
 
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,13 +13,13 @@ import type { DoctorOptions } from "../../src/commands/doctor.ts";
 import { hijackRisk } from "../../src/commands/doctor/client-entry.ts";
 import { startEntry } from "../../src/commands/doctor/start-entry.ts";
 import { launch } from "../../src/commands/server-entry.ts";
-import { doctor as runDoctor, NO_VIDEOS, serviceWith } from "../commands/run-doctor.ts";
 import { CANARY } from "../fixtures/canary.ts";
+import { VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
-import { scriptedService } from "../fixtures/scripted-service.ts";
+import { doctor as run } from "../fixtures/run-doctor.ts";
+import { envelope, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
 
 const SERVER = fileURLToPath(new URL("../fixtures/entry-server.cjs", import.meta.url));
-const PLATFORM = process.platform;
 
 type Values = Readonly<Record<string, string>>;
 
@@ -27,12 +28,13 @@ const entry = (env: Values, more: object = {}) => ({
   "faceless-video": { command: process.execPath, args: [SERVER], env, ...more },
 });
 const servers = (env: Values, more?: object) => ({ mcpServers: entry(env, more) });
-const service = (videos = {}) => serviceWith({ ...NO_VIDEOS, ...videos });
+const NO_VIDEOS = { json: { videos: [] } };
+const service = (videos: Reply = NO_VIDEOS) => scriptedService({ [VIDEOS]: videos });
 
 /** The home folder of a user with this content in a client's own file. */
 async function homeWith(client: ClientName, content: string | object): Promise<string> {
   const home = temporaryFolder();
-  const file = filesOf(FORMATS[client], { env: {}, homeDir: home, platform: PLATFORM }).at(-1) ?? "";
+  const file = filesOf(FORMATS[client], { env: {}, homeDir: home, platform: process.platform }).at(-1) ?? "";
   await write(file, content);
   return home;
 }
@@ -43,12 +45,8 @@ async function write(file: string, content: string | object): Promise<void> {
   await writeFile(file, isText ? content : JSON.stringify(content, undefined, 2));
 }
 
-/** The report, with ~ for the home folder. */
-async function doctor(client: ClientName, home: string, options: Partial<DoctorOptions> = {}) {
-  const env = { PATH: process.env["PATH"], ...options.env };
-  const { code, text } = await runDoctor({ client, homeDir: home, workingDir: home, ...options, env });
-  return { code, lines: text.replaceAll(home, "~").trimEnd().split("\n") };
-}
+const doctor = (client: ClientName, home: string, options: Partial<DoctorOptions> = {}) =>
+  run({ client, homeDir: home, ...options, env: { PATH: process.env["PATH"], ...options.env } });
 
 /** The checks that are not ok, each with its fix and its detail. */
 function problemsIn(lines: readonly string[]): string[] {
@@ -366,3 +364,149 @@ async function deadUrl(): Promise<string> {
   await closed.close();
   return closed.url;
 }
+
+const inTerminal = (env: Values, more: Partial<DoctorOptions> = {}) =>
+  run({ ...more, env: { FACELESS_API_KEY: CANARY, ...env } });
+const at = async (videos?: Reply): Promise<Values> => ({ FACELESS_BASE_URL: (await service(videos)).url });
+/** The path of a file in the place of a folder. */
+async function file(): Promise<string> {
+  const path = join(temporaryFolder(), "file");
+  await writeFile(path, "");
+  return path;
+}
+
+test.each<[string, () => Promise<Values> | Values, RegExp]>([
+  [
+    "a proxy that is not there",
+    async () => ({
+      FACELESS_BASE_URL: "https://videos.test",
+      HTTPS_PROXY: (await deadUrl()).replace("//", "//u:p@"),
+    }),
+    /^fail service Check that the proxy runs .+ the proxy at 127\.0\.0\.1:\d+, which HTTPS_PROXY names, failed: connection refused/,
+  ],
+  [
+    "neither key nor address",
+    () => ({ FACELESS_API_KEY: "" }),
+    /^fail settings Add --client and the name of your client, .+\. \(this terminal does not set FACELESS_API_KEY and FACELESS_BASE_URL, /,
+  ],
+  [
+    "the address of the example",
+    () => ({ FACELESS_BASE_URL: "https://videos.example.com" }),
+    /^fail FACELESS_BASE_URL Replace it with your service's address\. \(it is the example address\)$/,
+  ],
+  [
+    "an address with a wrong path",
+    async () => ({ FACELESS_BASE_URL: `${(await service()).url}/app` }),
+    /^fail service Check FACELESS_BASE_URL: .+ \(HTTP 404; its words: "No such path\."\)\)$/,
+  ],
+  [
+    "the address of another service",
+    () => at({ json: { hello: "world" } }),
+    /^fail service Set FACELESS_BASE_URL to the service's address, not .+ \(something else answers at this address\)$/,
+  ],
+  [
+    "a key that is refused",
+    () => at(envelope(401, "unauthorized", `No such key: ${CANARY}`)),
+    /^fail key Check FACELESS_API_KEY: create a key.+\(HTTP 401; its words: "No such key: \[redacted\]"\)\)$/,
+  ],
+  [
+    "a refusal in words for a caller",
+    () => at(envelope(400, "bad_request", "No such thing.")),
+    /^fail service See what the service says, and check FACELESS_BASE_URL\. .+"No such thing\."\)\)$/,
+  ],
+  [
+    "an account without credits",
+    () => at(envelope(402, "out_of_credits", "No credits remain.")),
+    /^fail credits Add credits to the account.+not have enough credits \(HTTP 402/,
+  ],
+  [
+    "a rate limit that is used up",
+    () => at({ ...envelope(429, "rate_limited", "Slow down."), headers: { "retry-after": "17" } }),
+    /^fail rate limit Wait 17 s.+\(HTTP 429; its words: "Slow down\."\)\)$/,
+  ],
+  [
+    "the last request of a rate limit",
+    () => at({ ...NO_VIDEOS, headers: { "x-ratelimit-limit": "60", "x-ratelimit-remaining": "0" } }),
+    /^warn rate limit Wait a few minutes.+\(0 of 60 requests left for now\)$/,
+  ],
+  [
+    "a setting whose default is used instead",
+    async () => ({ ...(await at()), FACELESS_POLL_SECONDS: "often" }),
+    /^warn FACELESS_POLL_SECONDS Set it to a number of seconds .+, so the usual schedule is used\)$/,
+  ],
+  [
+    "a journal that can't be read",
+    async () => ({ ...(await at()), FACELESS_STATE_DIR: join(await file(), "state") }),
+    /^fail journal .+ \(it can't be read \(ENOTDIR: .+\/state\)\. Nothing is paid for or posted/,
+  ],
+  [
+    "a set journal folder that is missing, which the server does not make",
+    async () => ({ ...(await at()), FACELESS_STATE_DIR: join(temporaryFolder(), "state") }),
+    /^fail journal Create that folder, or mount the disk .+ENOENT: /,
+  ],
+  [
+    "a folder for videos that can't be written",
+    async () => ({ ...(await at()), FACELESS_SAVE_DIR: await file() }),
+    /^warn saved videos Set FACELESS_SAVE_DIR to a folder that you can write to.+\(ENOTDIR\)\./,
+  ],
+])("doctor names %s and how to fix it, and nothing else", async (_, env, told) => {
+  const { code, lines } = await inTerminal(await env());
+
+  expect(problemsIn(lines)).toEqual([expect.stringMatching(told)]);
+  expect(code).toBe(told.source.startsWith("^fail") ? 1 : 0);
+});
+
+test("doctor sends one GET request, makes no journal and leaves nothing in a folder", async () => {
+  const headers = { "x-ratelimit-limit": "60", "x-ratelimit-remaining": "59" };
+  const { url, requests, lines } = await service({ ...NO_VIDEOS, headers });
+  const [homeDir, videos] = [temporaryFolder(), temporaryFolder()];
+  const env = { FACELESS_BASE_URL: `${url}/`, FACELESS_STATE_DIR: "", FACELESS_SAVE_DIR: videos };
+
+  const { code, text } = await inTerminal(env, { homeDir, json: true });
+
+  const check = (name: string, detail: unknown) => ({ name, status: "ok", detail });
+  expect([code, JSON.parse(text)]).toEqual([
+    0,
+    {
+      ok: true,
+      checks: [
+        check("Node.js", process.versions.node),
+        check("settings", expect.stringMatching(/^key and address are set in this terminal; to check/)),
+        check("service", expect.stringMatching(new RegExp(`^${url} answers \\(\\d+ ms\\)$`))),
+        check("key", "the service accepts it"),
+        check("rate limit", "59 of 60 requests left for now"),
+        check("journal", expect.stringMatching(/\.faceless-video-mcp keeps what was paid and posted/)),
+        check("saved videos", videos),
+      ],
+      skipped: [],
+    },
+  ]);
+  expect([lines(), requests[0]?.headers["authorization"]]).toEqual([
+    [`${VIDEOS}?limit=1`],
+    `Bearer ${CANARY}`,
+  ]);
+  expect([readdirSync(homeDir), readdirSync(videos)]).toEqual([[], []]);
+});
+
+test("doctor shows no key that was set in the wrong variable", async () => {
+  const { text } = await inTerminal({
+    FACELESS_BASE_URL: "https://fl_5tray.invalid/fl_5tray",
+    FACELESS_STATE_DIR: "/fl_5tray",
+    FACELESS_LOG_LEVEL: "fl_5tray",
+    HTTPS_PROXY: "http://fl_5tray:x@127.0.0.1:1",
+  });
+
+  expect(text).toContain("[redacted]");
+  expect(text).not.toContain("5tray");
+});
+
+test.each([
+  ["in colour at a terminal", { TERM: "xterm" }, true, true],
+  ["plainly at a terminal without colours", { TERM: "dumb" }, true, false],
+  ["plainly for a user who wants no colours", { NO_COLOR: "1" }, true, false],
+  ["plainly outside a terminal", { TERM: "xterm" }, false, false],
+])("doctor marks its checks %s", async (_, env, isTerminal, isColoured) => {
+  const { lines } = await run({ env, isTerminal, nodeVersion: "22.0.0" });
+
+  expect(lines).toContain(isColoured ? "\u001B[32m✔\u001B[0m  Node.js   22.0.0" : "ok    Node.js   22.0.0");
+});
