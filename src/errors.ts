@@ -96,7 +96,7 @@ export function cancelledError(message: string): BridgeError {
 export type Effect = "reads" | "spends" | "publishes";
 
 const NOTHING_DONE: Record<Effect, string> = {
-  reads: "Nothing was spent or published.",
+  reads: "This call only reads: it spent and published nothing.",
   spends: "This call started no video and spent no credits.",
   publishes: "This call published nothing.",
 };

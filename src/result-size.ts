@@ -9,7 +9,7 @@ export const MAX_JOB_BYTES = 45_000;
 /** Documented fields, and those that the bridge adds. An object among them can be left out all the same. */
 const WANTED: ReadonlySet<string> = new Set(
   (
-    "summary nextStep jobId status done resourceUri alreadyStarted watchEnded videoUrls audioUrl finalVideoUrl savedTo " +
+    "summary nextStep jobId status done resourceUri alreadyStarted followingEnded videoUrls audioUrl finalVideoUrl savedTo " +
     "unsafeLinksLeftOut partsLeftOut videos nextCursor topic createdAt ageSeconds publishedTo platform at url unknown " +
     "results ok alreadyPublished platforms"
   ).split(" "),

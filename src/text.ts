@@ -99,3 +99,11 @@ export function inWords(names: readonly string[]): string {
   // British English has no comma before the "and".
   return new Intl.ListFormat("en-GB").format(names);
 }
+
+/** "2026-11-27T08:15+01:00": a time since the epoch, with this computer's offset. */
+export function localTime(ms: number): string {
+  const offset = -new Date(ms).getTimezoneOffset();
+  const local = new Date(ms + offset * 60_000).toISOString().slice(0, 16);
+  const pad = (count: number) => String(Math.floor(count)).padStart(2, "0");
+  return `${local}${offset < 0 ? "-" : "+"}${pad(Math.abs(offset) / 60)}:${pad(Math.abs(offset) % 60)}`;
+}

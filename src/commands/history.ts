@@ -64,7 +64,7 @@ async function readHistory(
     };
   const jobs = jobHistories(entries);
   const requests = entries.map((entry) => {
-    const order = entry.operation === "generate" ? entry : jobs.get(entry.jobId.toLowerCase())?.order;
+    const order = entry.operation === "generate" ? entry : jobs.get(entry.jobId)?.order;
     return describe(entry, order, journal.isUnderWay(entry));
   });
   return { summary: `Orders and posts in the journal, newest first (${store.place}):`, requests };

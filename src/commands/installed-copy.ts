@@ -9,7 +9,7 @@ import { basename, dirname, join, relative } from "node:path";
 import type { Clock } from "../clock.ts";
 import { defaultStateDir } from "../config.ts";
 import { folderOpenToOthers, makePrivateFolder } from "../folder-access.ts";
-import { describeFolderError } from "../saved-videos/video-folder.ts";
+import { describeFolderError } from "../jobs/save-video.ts";
 import { VERSION } from "../version.ts";
 
 export interface CopyOptions {

@@ -6,7 +6,7 @@ import { createLog } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
 import { createRedact } from "../redact.ts";
 import type { Job } from "../service/responses.ts";
-import { describeProgress } from "../tools/describe-job.ts";
+import { describeProgress } from "../tools/describe.ts";
 import { getVideoStatus } from "../tools/get-video-status.ts";
 import { runTool, type Tool, type ToolContext } from "../tools/tool.ts";
 import { VERSION } from "../version.ts";
@@ -55,7 +55,7 @@ export class LocalTools {
 
   /** Throws a BridgeError for bad input, and whatever the tool throws. */
   async run(tool: Tool, args: object): Promise<Result> {
-    await this.#application.restoreJobs();
+    await this.#application.jobs.restore();
     return runTool(tool, args, this.#context);
   }
 
@@ -72,8 +72,8 @@ export class LocalTools {
   async whenSaved(job: Result): Promise<Result> {
     const { jobId } = job;
     if (typeof jobId !== "string") return job;
-    const { signal, savedVideos } = this.#context;
-    const isSaving = () => savedVideos.stateOf(jobId)?.state === "saving" && !signal.aborted;
+    const { signal, jobs } = this.#context;
+    const isSaving = () => jobs.get(jobId).saved?.state === "saving" && !signal.aborted;
     if (!isSaving()) return job;
     while (isSaving()) await pause(this.#application.clock, SAVE_STEP_MS, signal);
     return { ...job, ...(await this.run(getVideoStatus, { jobId })) };

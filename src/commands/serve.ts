@@ -55,7 +55,7 @@ export function serve(
     output,
     transformOutgoing: redact,
     // Jobs of earlier processes are known before anything is served that may show them.
-    ready: application.restoreJobs,
+    ready: () => application.jobs.restore(),
     hooks: [
       tasks.hooks,
       toolHooks,
@@ -68,7 +68,7 @@ export function serve(
             // Calls are faster once zod may compile its schemas, which the build forbids at the start.
             z.config({ jitless: false });
             // Long files take seconds to read, so it begins before the first call needs them. A database is not asked.
-            if (config.journalUrl === undefined) void application.restoreJobs();
+            if (config.journalUrl === undefined) void application.jobs.restore();
           },
         },
       },
@@ -98,7 +98,7 @@ export function serve(
       application.poller.close();
       void receiver.then((opened) => opened?.close());
       const nothingHalfSaved = Promise.race([
-        application.savedVideos.close(),
+        application.videoSaver.close(),
         sleep(CLEAN_UP_MS, undefined, { ref: false }),
       ]);
       application.jobs.on("start", (jobId) => {

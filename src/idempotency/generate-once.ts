@@ -37,9 +37,9 @@ export interface GenerateOnceOptions {
   /** What this process knows of jobs. */
   readonly jobs: {
     ids(): ReadonlySet<string>;
-    get(jobId: string): { readonly status: string } | undefined;
+    hasFailed(jobId: string): boolean;
     /** Called for each job that is started, even if the answer comes after the call's end. */
-    addStarted(jobId: string, topic: string, status: string): void;
+    addStarted(jobId: string, order: Pick<OrderEntry, "arguments" | "client">, status: string): void;
     /** Called with the newest videos, as the service has just listed them. */
     updateFromPage(videos: readonly Video[], page: { readonly isFirstPage: boolean }): void;
   };
@@ -146,7 +146,7 @@ export class GenerateOnce {
       try {
         const answer = this.#send(order, begun.earlier, call);
         const startedJob = await guard.finish(begun.entry, answer, ({ jobId, status }) => {
-          jobs.addStarted(jobId, order.topic, status);
+          jobs.addStarted(jobId, intent, status);
           return { outcome: "done", jobId };
         });
         return { alreadyStarted: false, startedJob };
@@ -196,8 +196,7 @@ export class GenerateOnce {
     if (recent.length < maxGenerations) return;
     // Costs a request, but only once the limit seems to be reached. Without an answer, all of them count.
     await this.#listVideos().catch(() => []);
-    const hasFailed = ({ jobId }: OrderEntry) =>
-      jobId !== undefined && stateOf(jobs.get(jobId)?.status ?? "") === "refunded";
+    const hasFailed = ({ jobId }: OrderEntry) => jobId !== undefined && jobs.hasFailed(jobId);
     const failed = recent.filter(hasFailed).length;
     if (recent.length - failed >= maxGenerations) throw limitError(maxGenerations, recent.length, failed);
   }
@@ -225,8 +224,8 @@ export class GenerateOnce {
   ): Promise<readonly Video[]> {
     const videos = await this.#listVideos();
     const orders = ordersOf(entries ?? (await this.#options.journal.entries()));
-    const orderedMs = new Map(orders.map((order) => [order.jobId?.toLowerCase(), order.atMs]));
-    const ownerMs = ({ jobId }: Video) => orderedMs.get(jobId.toLowerCase());
+    const orderedMs = new Map(orders.map((order) => [order.jobId, order.atMs]));
+    const ownerMs = ({ jobId }: Video) => orderedMs.get(jobId);
     // Newest first: below the job of an older order, all are older.
     const end = videos.findIndex((video) => (ownerMs(video) ?? Infinity) < atMs - UNDER_WAY_MS);
     return videos

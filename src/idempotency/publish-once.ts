@@ -25,7 +25,7 @@ export interface PublicationPlan {
   /** To be posted to; empty if the video was posted to all of them. */
   readonly platforms: readonly string[];
   /** The newest posts on those among them that were, or may have been, posted to before. */
-  readonly reposted: readonly EarlierPost[];
+  readonly reposted: readonly (EarlierPost & { readonly ageMs: number })[];
   /** The newest posts on the platforms that are left out. */
   readonly alreadyPosted: readonly EarlierPost[];
   /** Changes whenever something else would be sent, or something newer is known. */
@@ -153,17 +153,16 @@ function planPublication(
   ageOf: (entry: Pick<PublicationEntry, "atMs">) => number,
 ): PublicationPlan {
   const codeFor = (some: readonly string[]) =>
-    confirmationCode(
-      ["publish", jobId.toLowerCase(), ...some.toSorted()],
-      publicationsOn(matching, jobId, some),
-    );
+    confirmationCode(["publish", jobId, ...some.toSorted()], publicationsOn(matching, jobId, some));
   const code = codeFor(platforms);
   const keyOf = (toSend: readonly string[]) => `${jobId} ${toSend.join(" ")} ${code}`;
   // The newest post of each platform counts.
   const posts = new Map(matching.flatMap(postsOf).map((post) => [post.platform, post]));
   const earlier = platforms.flatMap((platform) => posts.get(platform) ?? []);
-  if (confirm === code)
-    return { jobId, platforms, reposted: earlier, key: keyOf(platforms), alreadyPosted: [], code: undefined };
+  if (confirm === code) {
+    const reposted = earlier.map((post) => ({ ...post, ageMs: ageOf(post) }));
+    return { jobId, platforms, reposted, key: keyOf(platforms), alreadyPosted: [], code: undefined };
+  }
 
   const free = platforms.filter((platform) => !posts.has(platform));
   const unknown = earlier.filter(({ result }) => result === undefined);

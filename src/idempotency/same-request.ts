@@ -88,7 +88,7 @@ export function publicationsOn(
   const wanted = new Set(platforms.map(platformId));
   return entries
     .filter((entry) => entry.operation === "publish")
-    .filter((entry) => entry.jobId.toLowerCase() === jobId.toLowerCase())
+    .filter((entry) => entry.jobId === jobId)
     .filter((entry) => platformsOf(entry).some((platform) => wanted.has(platform)));
 }
 
@@ -124,11 +124,17 @@ export interface JobHistory {
   readonly posts: readonly EarlierPost[];
 }
 
-/** By job id in lower case; the jobs that were started first come first. */
+/** What the entries say of orders and jobs, at times of a clock that is ahead of the journal's by so much. */
+export function readFacts(entries: readonly JournalEntry[], aheadMs: number) {
+  const local = entries.map((entry) => ({ ...entry, atMs: entry.atMs + aheadMs }));
+  return { orders: ordersOf(local), jobs: jobHistories(local) };
+}
+
+/** By job; the jobs that were started first come first. */
 export function jobHistories(entries: readonly JournalEntry[]): ReadonlyMap<string, JobHistory> {
   const histories = new Map<string, JobHistory>();
   for (const entry of entries) {
-    const jobId = entry.jobId?.toLowerCase();
+    const { jobId } = entry;
     if (jobId === undefined) continue;
     const { order, posts } = histories.get(jobId) ?? { posts: [] };
     if (entry.operation === "generate") histories.set(jobId, { order: order ?? entry, posts });

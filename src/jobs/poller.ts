@@ -5,20 +5,21 @@ import { BridgeError } from "../errors.ts";
 import { isEnded } from "../job.ts";
 import type { Log } from "../log.ts";
 import { type Clock, pause } from "../clock.ts";
-import type { JobReader, JobSource } from "./job-reader.ts";
-import type { JobStore, Unsubscribe } from "./job-store.ts";
+import type { JobBook, Unsubscribe } from "./job-book.ts";
+import { hasEnded } from "./job-record.ts";
+import type { JobReader, JobSource } from "./reader.ts";
 import type { Schedule } from "./schedule.ts";
 
 export interface PollerOptions {
   readonly source: JobSource;
   readonly reader: JobReader;
-  readonly store: JobStore;
+  readonly book: JobBook;
   readonly schedule: Schedule;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-const MAX_WATCH_MS = 60 * 60_000;
+const MAX_FOLLOWING_MS = 60 * 60_000;
 const MAX_BACKOFF_MS = 60_000;
 /** Hints bring a job's poll forward at most this often: anything on this computer can send one. */
 const HINT_INTERVAL_MS = 5_000;
@@ -30,11 +31,11 @@ const LIST_PAUSE_MS = 60_000;
 const CLIPS_AGE = { minMs: 30_000, perJobMs: 3_000 } as const;
 
 /** Times are milliseconds on the monotonic clock. */
-interface WatchedJob {
+interface FollowedJob {
   readonly jobId: string;
   readonly endsMs: number;
   /** How many subscriptions, tasks and waiting calls follow it. */
-  watchers: number;
+  followers: number;
   dueMs: number;
   /** When its own status was last requested. */
   askedMs: number;
@@ -50,9 +51,7 @@ interface WatchedJob {
 
 export class Poller {
   readonly #options: PollerOptions;
-  readonly #jobs = new Map<string, WatchedJob>();
-  /** Why jobs are no longer polled though they have not ended. */
-  readonly #watchEnded = new Map<string, string>();
+  readonly #jobs = new Map<string, FollowedJob>();
   readonly #unsubscribe: Unsubscribe;
   /** Ends the loop's pause, since what is due has changed. */
   #wake = new AbortController();
@@ -63,28 +62,23 @@ export class Poller {
   constructor(options: PollerOptions) {
     this.#options = options;
     // Stops polling once any reader has seen the job end.
-    this.#unsubscribe = options.store.on("change", (jobId) => {
-      if (options.store.get(jobId)?.job?.done === true) this.#remove(jobId);
+    this.#unsubscribe = options.book.on("change", (jobId) => {
+      if (hasEnded(options.book.get(jobId))) this.#remove(jobId);
     });
   }
 
   /** Polls the job until it ends, unless it has ended, or until every caller has unsubscribed. */
-  watch(jobId: string): Unsubscribe {
-    if (this.#isClosed || this.#options.store.get(jobId)?.job?.done === true) return () => {};
+  follow(jobId: string): Unsubscribe {
+    if (this.#isClosed || hasEnded(this.#options.book.get(jobId))) return () => {};
     const job = this.#jobs.get(jobId) ?? this.#add(jobId);
-    job.watchers += 1;
+    job.followers += 1;
     this.#wake.abort();
     if (!this.#isRunning) void this.#run();
-    let isWatching = true;
+    let isFollowing = true;
     return () => {
-      if (isWatching && --job.watchers === 0 && this.#jobs.get(jobId) === job) this.#remove(jobId);
-      isWatching = false;
+      if (isFollowing && --job.followers === 0 && this.#jobs.get(jobId) === job) this.#remove(jobId);
+      isFollowing = false;
     };
-  }
-
-  /** Why the job is no longer polled though it has not ended, as a sentence. */
-  watchEnded(jobId: string): string | undefined {
-    return this.#watchEnded.get(jobId);
   }
 
   /** Makes the job due now, if it is followed: there may be news. */
@@ -103,19 +97,19 @@ export class Poller {
     this.#wake.abort();
   }
 
-  #add(jobId: string): WatchedJob {
-    const { store, schedule } = this.#options;
+  #add(jobId: string): FollowedJob {
+    const { book, schedule } = this.#options;
     const nowMs = this.#nowMs();
-    const { fetchedAtMs } = store.get(jobId) ?? {};
-    const ageMs = store.ageMs(jobId);
+    const { fetchedAtMs } = book.get(jobId);
+    const ageMs = book.ageMs(jobId);
     const dueMs =
       fetchedAtMs === undefined
         ? nowMs + schedule.firstDelayMs(ageMs)
         : fetchedAtMs + schedule.nextDelayMs(ageMs);
     const job = {
       jobId,
-      endsMs: nowMs + MAX_WATCH_MS,
-      watchers: 0,
+      endsMs: nowMs + MAX_FOLLOWING_MS,
+      followers: 0,
       dueMs,
       askedMs: nowMs,
       hintedMs: -Infinity,
@@ -124,7 +118,7 @@ export class Poller {
       isUnlisted: false,
     };
     this.#jobs.set(jobId, job);
-    this.#watchEnded.delete(jobId);
+    this.#options.book.resumeFollowing(jobId);
     return job;
   }
 
@@ -147,12 +141,12 @@ export class Poller {
     this.#isRunning = false;
   }
 
-  async #poll(next: WatchedJob): Promise<void> {
+  async #poll(next: FollowedJob): Promise<void> {
     const nowMs = this.#nowMs();
     if (nowMs >= next.endsMs)
       return this.#end(
         next,
-        "Watching ended after 60 minutes: ask with get_video_status how far the job is.",
+        "Following ended after 60 minutes: ask with get_video_status how far the job is.",
       );
     const sharing = this.#byDueTime().filter(
       (job) => this.#sharesList(job) && dueAt(job) <= nowMs + DUE_SOON_MS,
@@ -164,20 +158,20 @@ export class Poller {
   }
 
   /** The list may answer for it: not as its first answer, nor for clips or on a hint. */
-  #sharesList({ jobId, isUnlisted, hintedMs, askedMs }: WatchedJob): boolean {
-    const { job, fetchedAtMs = askedMs } = this.#options.store.get(jobId) ?? {};
+  #sharesList({ jobId, isUnlisted, hintedMs, askedMs }: FollowedJob): boolean {
+    const { state, fetchedAtMs = askedMs } = this.#options.book.get(jobId);
     const maxAgeMs = Math.max(CLIPS_AGE.minMs, CLIPS_AGE.perJobMs * this.#jobs.size);
     const isFresh = this.#nowMs() - fetchedAtMs < maxAgeMs;
-    return !isUnlisted && job !== undefined && isFresh && hintedMs <= askedMs;
+    return !isUnlisted && state !== undefined && isFresh && hintedMs <= askedMs;
   }
 
   /** One request for the newest videos, which answers for all jobs that have not ended. */
   async #readList(): Promise<void> {
-    const { source, store, log } = this.#options;
+    const { source, book, log } = this.#options;
     try {
       const { videos } = await source.listNewestVideos({ background: true });
       const statuses = new Map(videos.map(({ jobId, status }) => [jobId, status]));
-      store.updateFromPage(videos, { isFirstPage: true });
+      book.updateFromPage(videos, { isFirstPage: true });
       for (const job of this.#jobs.values()) {
         const status = statuses.get(job.jobId);
         job.isUnlisted = status === undefined || isEnded(status);
@@ -191,7 +185,7 @@ export class Poller {
     }
   }
 
-  async #readStatus(job: WatchedJob): Promise<void> {
+  async #readStatus(job: FollowedJob): Promise<void> {
     const { reader, log } = this.#options;
     job.askedMs = this.#nowMs();
     // A hint may be early or forged: the poll that was due anyway must not come later because of it.
@@ -206,7 +200,7 @@ export class Poller {
       if (this.#endIfUnauthorized(error)) return;
       const { code, message, retryAfterSeconds = 0 } = error instanceof BridgeError ? error.facts : {};
       job.notFound = code === "not_found" ? job.notFound + 1 : 0;
-      if (job.notFound > 1) return this.#end(job, `Watching ended. ${message}`);
+      if (job.notFound > 1) return this.#end(job, `Following ended. ${message}`);
       this.#schedule(job);
       const backoffMs = (job.dueMs - this.#nowMs()) * 2 ** Math.min(job.failures, 6);
       job.failures += 1;
@@ -215,13 +209,13 @@ export class Poller {
     }
   }
 
-  #byDueTime(): WatchedJob[] {
+  #byDueTime(): FollowedJob[] {
     return [...this.#jobs.values()].sort((a, b) => dueAt(a) - dueAt(b));
   }
 
-  #schedule(job: WatchedJob): void {
-    const { store, schedule } = this.#options;
-    job.dueMs = this.#nowMs() + schedule.nextDelayMs(store.ageMs(job.jobId));
+  #schedule(job: FollowedJob): void {
+    const { book, schedule } = this.#options;
+    job.dueMs = this.#nowMs() + schedule.nextDelayMs(book.ageMs(job.jobId));
   }
 
   #nowMs(): number {
@@ -233,20 +227,19 @@ export class Poller {
     const { code, status } = error instanceof BridgeError ? error.facts : {};
     if (code !== "unauthorized" || status === 403) return false;
     for (const job of Array.from(this.#jobs.values()))
-      this.#end(job, "Watching ended: the service does not accept the API key.");
+      this.#end(job, "Following ended: the service does not accept the API key.");
     return true;
   }
 
-  #end(job: WatchedJob, reason: string): void {
+  #end(job: FollowedJob, reason: string): void {
     // All callers may have unsubscribed during the request.
     if (this.#jobs.get(job.jobId) !== job) return;
     this.#jobs.delete(job.jobId);
-    this.#watchEnded.set(job.jobId, reason);
     this.#options.log.info(`${job.jobId}: ${reason}`);
-    this.#options.store.notify(job.jobId);
+    this.#options.book.endFollowing(job.jobId, reason);
   }
 }
 
-function dueAt({ dueMs, endsMs, hintedMs, askedMs }: WatchedJob): number {
+function dueAt({ dueMs, endsMs, hintedMs, askedMs }: FollowedJob): number {
   return Math.min(dueMs, endsMs, hintedMs > askedMs ? hintedMs : Infinity);
 }

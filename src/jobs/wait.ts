@@ -2,9 +2,9 @@
 
 import type { Job } from "../service/responses.ts";
 import type { Clock } from "../clock.ts";
-import type { JobReader } from "./job-reader.ts";
-import type { JobStore } from "./job-store.ts";
+import type { JobBook } from "./job-book.ts";
 import type { Poller } from "./poller.ts";
+import type { JobReader } from "./reader.ts";
 
 export interface Wait {
   /** The job as it stands now. */
@@ -18,7 +18,7 @@ export interface Wait {
 export interface WaitOptions {
   readonly poller: Poller;
   readonly reader: JobReader;
-  readonly store: JobStore;
+  readonly book: JobBook;
   readonly clock: Clock;
 }
 
@@ -29,13 +29,13 @@ const FRESH_MS = 500;
 
 /**
  * The job when it has ended, or as it stands when the time is over, the signal fires or its polling ends.
- * Never rejects: where the last look fails or takes too long, the last known state is the answer.
+ * Never rejects: if the last look fails or takes too long, the last known state is the answer.
  */
 export async function waitForEnd(options: WaitOptions, wait: Wait): Promise<Job> {
-  const { reader, store } = options;
+  const { reader, book } = options;
   const { job, forMs, signal } = wait;
   if (job.done || forMs <= 0 || signal.aborted) return job;
-  const latest = () => store.get(job.jobId)?.job ?? job;
+  const latest = () => book.get(job.jobId).state ?? job;
   if (!latest().done) await waitUntilOver(options, wait, latest);
   if (!latest().done || signal.aborted) return latest();
 
@@ -45,7 +45,7 @@ export async function waitForEnd(options: WaitOptions, wait: Wait): Promise<Job>
 }
 
 async function waitUntilOver(
-  { poller, reader, store, clock }: WaitOptions,
+  { poller, reader, book, clock }: WaitOptions,
   { job: { jobId }, forMs, signal, onChange }: Wait,
   latest: () => Job,
 ): Promise<void> {
@@ -53,19 +53,19 @@ async function waitUntilOver(
   const isOver = new Promise<void>((resolve) => (stopWaiting = resolve));
   const lookMs = forMs - Math.min(LAST_LOOK.beforeEndMs, LAST_LOOK.maxShare * forMs);
   const lookOnce = () => {
-    // What it finds is emitted by the store; what fails leaves the last known state.
+    // What it finds is emitted by the book; what fails leaves the last known state.
     reader.readRecent(jobId, FRESH_MS, { background: false, signal }).catch(() => {});
   };
   const cleanups = [
     clock.after(forMs, stopWaiting),
     clock.after(lookMs, lookOnce),
-    store.on("change", (changed) => {
+    book.on("change", (changed) => {
       if (changed !== jobId) return;
-      if (latest().done || poller.watchEnded(jobId) !== undefined) stopWaiting();
+      if (latest().done || book.get(jobId).followingEnded !== undefined) stopWaiting();
       onChange(latest());
     }),
     () => signal.removeEventListener("abort", stopWaiting),
-    poller.watch(jobId),
+    poller.follow(jobId),
   ];
   signal.addEventListener("abort", stopWaiting, { once: true });
   await isOver;

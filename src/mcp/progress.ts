@@ -4,7 +4,7 @@ import type { ServerContext } from "@modelcontextprotocol/server";
 import { type Clock, pause } from "../clock.ts";
 import type { Wait } from "../jobs/wait.ts";
 import type { Job } from "../service/responses.ts";
-import { describeProgress } from "../tools/describe-job.ts";
+import { describeProgress } from "../tools/describe.ts";
 import type { Application } from "./application.ts";
 
 /** The step for a change without a new clip, smaller than a clip's: progress must grow every time. */

@@ -6,11 +6,10 @@ import { JOB_ID } from "../job.ts";
 import { PROMPTS } from "../prompts/catalog.ts";
 import { type KnownVideo, type Prompt, readArguments } from "../prompts/prompt.ts";
 import type { Application } from "./application.ts";
+import { recentVideos } from "./resources.ts";
 import { schemaFrom } from "./tools.ts";
 import type { Hook } from "./transport.ts";
 import { valueAt } from "./value-at.ts";
-
-const SEARCHED_JOBS = 100;
 
 /** Hooks for the transport. The SDK refuses arguments that aren't texts before a prompt sees them. */
 export const promptHooks: Readonly<Record<string, Hook>> = {
@@ -30,12 +29,12 @@ export const promptHooks: Readonly<Record<string, Hook>> = {
 /** All of them lead to a new video, which a server that only reads can't start. */
 export function registerPrompts(server: McpServer, application: Application): void {
   if (application.config.readOnly) return;
-  const recentVideos = () => application.jobs.recent(SEARCHED_JOBS).filter(({ jobId }) => JOB_ID.test(jobId));
+  const suggestedVideos = () => recentVideos(application).filter(({ jobId }) => JOB_ID.test(jobId));
   for (const prompt of PROMPTS) {
     const { name, title, description } = prompt;
     server.registerPrompt(
       name,
-      { title, description, argsSchema: schemaOf(prompt, recentVideos) },
+      { title, description, argsSchema: schemaOf(prompt, suggestedVideos) },
       (values) => {
         const written = prompt.write(values, application.canPublish);
         return {

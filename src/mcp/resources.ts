@@ -4,10 +4,10 @@ import { type McpServer, ResourceNotFoundError, ResourceTemplate } from "@modelc
 import { JOB_URI_TEMPLATE, jobIdOf, jobUri } from "../job.ts";
 import { toBridgeError } from "../errors.ts";
 import * as options from "../service/options.ts";
-import type { Job } from "../service/responses.ts";
-import { findByWords, firstSpokenWords } from "../spoken-words.ts";
+import { hasEnded, lastStatus, titleOf } from "../jobs/job-record.ts";
+import { findByWords } from "../spoken-words.ts";
 import { cleanServiceText, quote } from "../text.ts";
-import { describeJob, type JobContext } from "../tools/describe-job.ts";
+import { describe } from "../tools/describe.ts";
 import { withGuidance } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
 import { showsCards } from "./card/card.ts";
@@ -34,9 +34,9 @@ const CARD_FRESH_MS = 10_000;
 const LIST_FRESH_MS = 10_000;
 
 export function registerResources(server: McpServer, application: Application): void {
-  const { reader, poller, jobs, savedVideos, log } = application;
-  const jobContents = async (uri: string, job: Job) => {
-    const text = JSON.stringify(await describeKnownJob(job, application, { wholeTopic: true }));
+  const { reader, jobs, log } = application;
+  const jobContents = async (uri: string, jobId: string) => {
+    const text = JSON.stringify(await describeJob(jobId, application, { wholeTopic: true }));
     return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
   };
 
@@ -52,7 +52,7 @@ export function registerResources(server: McpServer, application: Application): 
       complete: {
         jobId: async (typed) => {
           await reader.refreshFromList(LIST_FRESH_MS);
-          return findByWords(typed, jobs.recent(100)).map(({ jobId }) => jobId);
+          return findByWords(typed, recentVideos(application)).map(({ jobId }) => jobId);
         },
       },
     }),
@@ -62,16 +62,13 @@ export function registerResources(server: McpServer, application: Application): 
       if (jobId === undefined) throw new ResourceNotFoundError(href);
       try {
         const { signal } = mcpReq;
-        const isCard = showsCards(server, mcpReq);
-        const maxAgeMs = isCard ? CARD_FRESH_MS : FRESH_MS;
-        const job = await reader.readRecent(jobId, maxAgeMs, { background: false, signal });
-        // A video that is watched is saved.
-        if (isCard && !job.done) savedVideos.saveWhenFinished(jobId);
-        return await jobContents(href, job);
+        const maxAgeMs = showsCards(server, mcpReq) ? CARD_FRESH_MS : FRESH_MS;
+        await reader.readRecent(jobId, maxAgeMs, { background: false, signal });
+        return await jobContents(href, jobId);
       } catch (error) {
-        // The cause that ended the polling mostly fails this read too: the last known state will do.
-        const job = jobs.get(jobId)?.job;
-        if (job !== undefined && poller.watchEnded(jobId) !== undefined) return await jobContents(href, job);
+        // The cause that ended the following mostly fails this read too: the last known state will do.
+        const { state, followingEnded } = jobs.get(jobId);
+        if (state !== undefined && followingEnded !== undefined) return await jobContents(href, jobId);
         const failure = toBridgeError(error, "rejected");
         log.info(`${href}: ${failure.message}`, failure.cause);
         if (failure.facts.code === "not_found" && !failure.facts.retryable)
@@ -87,32 +84,36 @@ export function registerResources(server: McpServer, application: Application): 
     return {
       resources: [
         { uri: CATALOG_URI, name: "catalog", ...CATALOG },
-        ...jobs.recent(LISTED_JOBS).map(({ jobId, status, topic }) => {
-          const title =
-            topic === undefined ? `Video ${jobId}` : cleanServiceText(firstSpokenWords(topic), 80);
-          return {
-            ...JOB,
-            uri: jobUri(jobId),
-            name: title,
-            title,
-            description:
-              status === "unknown" ? "Video job." : `Video job, last seen as ${quote(status, 60)}.`,
-          };
+        ...jobs.recent(LISTED_JOBS).map((record) => {
+          const title = cleanServiceText(titleOf(record) ?? `Video ${record.jobId}`, 80);
+          const status = lastStatus(record);
+          const description =
+            status === undefined ? "Video job." : `Video job, last seen as ${quote(status, 60)}.`;
+          return { ...JOB, uri: jobUri(record.jobId), name: title, title, description };
         }),
       ],
     };
   });
 }
 
+/** The recent jobs with their topics, for completions. */
+export function recentVideos({ jobs }: Pick<Application, "jobs">) {
+  return jobs.recent(100).map(({ jobId, order }) => ({
+    jobId,
+    ...(order !== undefined && { topic: String(order.arguments["topic"]) }),
+  }));
+}
+
 /** Describes a job as get_video_status does. */
-export async function describeKnownJob(
-  job: Job,
-  context: JobContext,
+export async function describeJob(
+  jobId: string,
+  { jobs, videoSaver, config, clock }: Pick<Application, "jobs" | "videoSaver" | "config" | "clock">,
   options: { readonly wholeTopic?: boolean } = {},
 ): Promise<Record<string, unknown>> {
-  await context.savedVideos.refresh();
-  const { result, ...guidance } = await describeJob(job, context, options);
-  return withGuidance(guidance, result, context);
+  if (hasEnded(jobs.get(jobId))) await jobs.readJournal();
+  await videoSaver.refresh([jobId]);
+  const { result, ...guidance } = describe(jobs.get(jobId), { config, nowMs: clock.now(), ...options });
+  return withGuidance(guidance, result, { config });
 }
 
 function catalog() {

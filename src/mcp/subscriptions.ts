@@ -9,7 +9,8 @@ import {
   SUBSCRIPTION_ID_META_KEY,
 } from "@modelcontextprotocol/server";
 import { jobIdOf } from "../job.ts";
-import type { Unsubscribe } from "../jobs/job-store.ts";
+import type { Unsubscribe } from "../jobs/job-book.ts";
+import { hasEnded } from "../jobs/job-record.ts";
 import type { Application } from "./application.ts";
 import { CATALOG_URI } from "./resources.ts";
 import { valueAt } from "./value-at.ts";
@@ -22,7 +23,7 @@ const MAX_REMEMBERED_ENDS = 2_000;
 
 export class Subscriptions {
   readonly #application: Application;
-  /** Functions that end the watching, by key and then by URI. A listen is watched once the SDK accepts it. */
+  /** Functions that end the following, by key and then by URI. A listen is followed once the SDK accepts it. */
   readonly #subscriptions = new Map<SubscriptionKey, Map<string, Unsubscribe>>();
   /**
    * Keys and URIs under which the client was notified of the end, oldest first. A legacy client has one key
@@ -98,7 +99,7 @@ export class Subscriptions {
    * update to every listen that names the URI, so one that was notified is notified again with a later one.
    */
   #notify(jobId: string): void {
-    const done = this.#application.jobs.get(jobId)?.job?.done === true;
+    const done = hasEnded(this.#application.jobs.get(jobId));
     const uris = new Set<string>();
     for (const [key, byUri] of this.#subscriptions) {
       for (const uri of byUri.keys()) {
@@ -125,20 +126,19 @@ export class Subscriptions {
 
   /** Subscribing again only restarts polling that had ended. */
   #subscribe(key: SubscriptionKey, uri: string, jobId: string): void {
-    const { jobs, poller, savedVideos } = this.#application;
+    const { jobs, poller } = this.#application;
     const byUri = this.#subscriptions.get(key);
     // A listen may have been cancelled before the SDK accepted it.
     if (byUri === undefined) return;
-    const unwatchBefore = byUri.get(uri);
-    byUri.set(uri, poller.watch(jobId));
-    unwatchBefore?.();
-    savedVideos.saveWhenFinished(jobId);
+    const unfollowBefore = byUri.get(uri);
+    byUri.set(uri, poller.follow(jobId));
+    unfollowBefore?.();
     // A subscriber after the end may have read an older state: it is notified, but after its own response.
-    if (jobs.get(jobId)?.job?.done === true) setImmediate(() => this.#notify(jobId));
+    if (hasEnded(jobs.get(jobId))) setImmediate(() => this.#notify(jobId));
   }
 
   #unsubscribe(key: SubscriptionKey): void {
-    for (const unwatch of this.#subscriptions.get(key)?.values() ?? []) unwatch();
+    for (const unfollow of this.#subscriptions.get(key)?.values() ?? []) unfollow();
     this.#subscriptions.delete(key);
   }
 }

@@ -1,6 +1,8 @@
 // How users and models call the platforms, and where the service's undocumented answers have names and reasons.
 // Pure. Other names are for hints alone: a post goes to exactly the id that was asked for.
 
+import { quoteName } from "../text.ts";
+
 /** Names that users and models write for a platform, without signs between the letters. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   insta: "instagram",
@@ -53,4 +55,19 @@ export function accountName({ platform, ...fields }: Readonly<Record<string, unk
     .flatMap((value) => (typeof value === "object" && value !== null ? namesIn(value) : [value]))
     .filter((value) => typeof value === "string")
     .find((name) => name.trim() !== "" && name.toLowerCase() !== String(platform).toLowerCase());
+}
+
+/** How the platforms write themselves. */
+const TITLES: Readonly<Record<string, string>> = {
+  tiktok: "TikTok",
+  youtube: "YouTube",
+  instagram: "Instagram",
+  facebook: "Facebook",
+  linkedin: "LinkedIn",
+  x: "X",
+};
+
+/** A platform's name for people to read; one that isn't known is quoted unless it is one short word. */
+export function platformTitle(id: string): string {
+  return Object.hasOwn(TITLES, id) ? (TITLES[id] ?? id) : quoteName(id);
 }

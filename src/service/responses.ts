@@ -284,7 +284,7 @@ export const BRIDGE_FIELDS: ReadonlySet<string> = new Set([
   "resourceUri",
   "unsafeLinksLeftOut",
   "partsLeftOut",
-  "watchEnded",
+  "followingEnded",
   "leftOut",
 ]);
 

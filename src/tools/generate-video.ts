@@ -5,13 +5,13 @@ import { jobUri, stateOf, UNLISTED_MS } from "../job.ts";
 import { BridgeError, STALE_CODE } from "../errors.ts";
 import type { AlreadyStarted, NewlyStarted, OrderPlan } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
-import type { Order } from "../service/responses.ts";
+import type { Job, Order } from "../service/responses.ts";
 import { firstSpokenWords } from "../spoken-words.ts";
 import { describeAge, inSentences, quote } from "../text.ts";
 import { codeMeantBy, languageCode, languageName } from "../service/languages.ts";
 import { asOneOf, asSeconds, confirmArgument } from "./arguments.ts";
 import { reviewOrder } from "./check-order.ts";
-import { describeJob } from "./describe-job.ts";
+import { describe } from "./describe.ts";
 import { defineTool, type Guidance, guidanceFields, type Question, type ToolContext } from "./tool.ts";
 
 const OUT_OF_BOUNDS = `must be from ${DURATION.min} to ${DURATION.max} seconds`;
@@ -124,7 +124,7 @@ export const generateVideo = defineTool({
       ...describeEarlier(started, confirm !== undefined),
       result: {
         ...(latest?.done === true
-          ? (await describeJob(latest, context)).result
+          ? (await describeEnded(latest, context)).result
           : { jobId, status: latest?.status ?? "unknown" }),
         resourceUri: jobUri(jobId),
         alreadyStarted: true,
@@ -146,7 +146,7 @@ async function describeStarted(
   switch (stateOf(status)) {
     case "refunded": {
       const job = { jobId, status, done: true, videoUrls: [] };
-      const { summary, nextStep } = await describeJob(job, context);
+      const { summary, nextStep } = await describeEnded(job, context);
       return { summary: `The service accepted the request: ${ordered}. ${summary}`, nextStep };
     }
     case "rendering":
@@ -155,6 +155,11 @@ async function describeStarted(
     case "other":
       return started(` The service gives its status as ${quote(status, 60)}.`);
   }
+}
+
+async function describeEnded(state: Job, { jobs, config, clock }: ToolContext) {
+  await jobs.readJournal();
+  return describe({ ...jobs.get(state.jobId), state }, { config, nowMs: clock.now() });
 }
 
 function questionFor({ key, repeat }: OrderPlan, order: Order, config: ToolContext["config"]): Question {

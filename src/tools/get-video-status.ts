@@ -3,16 +3,19 @@
 import * as z from "zod";
 import { SETTINGS } from "../config.ts";
 import { BridgeError } from "../errors.ts";
+import { hasEnded } from "../jobs/job-record.ts";
 import type { Job } from "../service/responses.ts";
 import { inSentences } from "../text.ts";
 import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
-import { describeJob, publishedToField, savedToField } from "./describe-job.ts";
-import { defineTool, guidanceFields, type ToolContext } from "./tool.ts";
+import { describe, describePosts, publishedToField, savedToField } from "./describe.ts";
+import { defineTool, guidanceFields, type ToolContext, type ToolOutcome } from "./tool.ts";
 
 // A client gives a call 60 s, and the service's answer takes time beside the wait.
 const MAX_WAIT_SECONDS = 50;
 /** A wait may begin with an answer this old, such as the previous wait's, since it asks again anyway. */
 const RECENT_MS = 5_000;
+/** A file is usually there a few seconds after the video is ready. */
+const SAVING_PATIENCE_MS = 2_000;
 const { name: SAVE_DIR } = SETTINGS.saveDir;
 const HOW_TO_SAVE = `The user can set ${SAVE_DIR} to save videos on the computer that runs this server.`;
 const OUT_OF_BOUNDS = `must be from 0 to ${MAX_WAIT_SECONDS} seconds`;
@@ -58,37 +61,50 @@ export const getVideoStatus = defineTool({
       arguments: z.looseObject({}).describe("As ordered, known to this computer only").optional(),
     }),
   async run({ jobId, waitSeconds = 0 }, context) {
-    const { reader, signal, savedVideos } = context;
-    const options = { background: false, signal };
-    if (waitSeconds === 0) return describe(await reader.read(jobId, options), context);
-    // A wait outlasts a service that fails for a moment.
-    const now = await reader
-      .readRecent(jobId, RECENT_MS, options)
-      .catch((error: unknown) => lastKnown(jobId, error, context));
-    savedVideos.saveWhenFinished(jobId);
-    const job = await context.waitForEnd(now, waitSeconds * 1000);
-    return describe(job, context);
+    try {
+      const job = await read(jobId, waitSeconds, context);
+      if (waitSeconds > 0) await context.waitForEnd(job, waitSeconds * 1000);
+    } catch (error) {
+      throw await withPosts(error, jobId, context);
+    }
+    return result(jobId, context);
   },
 });
 
-/** Suggests publishing once for each video, and saving once in a process: after that the user knows. */
-async function describe(job: Job, context: ToolContext): ReturnType<typeof describeJob> {
-  const { config, canPublish, suggested, savedVideos } = context;
-  await savedVideos.refresh([job.jobId]);
-  const isWatchable = job.finalVideoUrl !== undefined;
-  const suggestsPublishing = canPublish && !suggested.has(job.jobId);
-  const keepsNone = config.saveDir === undefined && !config.sandbox;
-  const suggestsSaving = isWatchable && keepsNone && !suggested.has(SAVE_DIR);
-  if (isWatchable) suggested.add(job.jobId).add(SAVE_DIR);
-  const { summary, ...others } = await describeJob(job, context, { suggestsPublishing });
-  return { ...others, summary: inSentences(summary, suggestsSaving && HOW_TO_SAVE) };
+async function read(jobId: string, waitSeconds: number, { reader, jobs, signal }: ToolContext): Promise<Job> {
+  const options = { background: false, signal };
+  if (waitSeconds === 0) return reader.read(jobId, options);
+  return reader.readRecent(jobId, RECENT_MS, options).catch((error: unknown) => {
+    // A wait outlasts a service that fails for a moment.
+    const { state } = jobs.get(jobId);
+    const isBrief = error instanceof BridgeError && error.facts.retryable && !signal.aborted;
+    if (state === undefined || !isBrief) throw error;
+    return state;
+  });
 }
 
-/** The job as it was last seen, if reading it may work a little later; else rethrows the error. */
-function lastKnown(jobId: string, error: unknown, context: ToolContext): Job {
-  const { jobs, signal } = context;
-  const job = jobs.get(jobId)?.job;
-  const isBrief = error instanceof BridgeError && error.facts.retryable && !signal.aborted;
-  if (job === undefined || !isBrief) throw error;
-  return job;
+/** Suggests publishing once for each video, and saving once in a process: after that the user knows. */
+async function result(
+  jobId: string,
+  { config, clock, jobs, videoSaver }: ToolContext,
+): Promise<ToolOutcome<Job>> {
+  // A video that is still rendering was posted nowhere, and its arguments only serve the next one.
+  if (hasEnded(jobs.get(jobId))) await jobs.readJournal();
+  await videoSaver.refresh([jobId], SAVING_PATIENCE_MS);
+  const record = jobs.get(jobId);
+  const isWatchable = record.state?.finalVideoUrl !== undefined;
+  const isNew = isWatchable && jobs.adviseOnce(jobId);
+  const suggestsPublishing = isNew && !config.readOnly && !config.noPublish;
+  const suggestsSaving =
+    isWatchable && config.saveDir === undefined && !config.sandbox && jobs.adviseOnce(SAVE_DIR);
+  const described = describe(record, { config, nowMs: clock.now(), suggestsPublishing });
+  return { ...described, summary: inSentences(described.summary, suggestsSaving && HOW_TO_SAVE) };
+}
+
+/** Whether a video went live is known although the service can't be read. */
+async function withPosts(error: unknown, jobId: string, { jobs }: ToolContext): Promise<unknown> {
+  if (!(error instanceof BridgeError)) return error;
+  await jobs.readJournal();
+  const posts = describePosts(jobs.get(jobId));
+  return new BridgeError({ ...error.facts, message: inSentences(error.facts.message, posts) }, error.cause);
 }

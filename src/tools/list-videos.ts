@@ -2,30 +2,22 @@
 
 import * as z from "zod";
 import { isEnded, JOB_ID, UNLISTED_MS } from "../job.ts";
-import type { OrderEntry } from "../idempotency/journal.ts";
-import type { JobHistory } from "../idempotency/same-request.ts";
-import type { JobStore } from "../jobs/job-store.ts";
+import { ageMs, type JobOrder, type JobRecord, startedAtMs } from "../jobs/job-record.ts";
 import { DEFAULTS } from "../service/options.ts";
-import type { Video, VideoPage, VideosQuery } from "../service/responses.ts";
-import type { SavedVideo } from "../saved-videos/saved-videos.ts";
+import type { Video } from "../service/responses.ts";
 import { firstSpokenWords } from "../spoken-words.ts";
-import { cutText, describeAge, inSentences, inWords, quote } from "../text.ts";
+import { cutText, describeAge, inSentences, inWords, localTime, quote } from "../text.ts";
+import { UNDER_WAY_MS } from "../time-budget.ts";
 import { asNumber } from "./arguments.ts";
-import {
-  describeArguments,
-  describePost,
-  publishedToField,
-  savedToField,
-  savedToOf,
-} from "./describe-job.ts";
-import { defineTool, guidanceFields, type History } from "./tool.ts";
+import { describeArguments, describePost, publishedToField, savedToField, savedToOf } from "./describe.ts";
+import { defineTool, guidanceFields } from "./tool.ts";
 
 const MAX_LIMIT = 100;
 const OUT_OF_BOUNDS = `must be a whole number from 1 to ${MAX_LIMIT}`;
 const MAX_TEXT_CHARACTERS = 80;
 /** An order whose answer was lost blocks a repeat for as long. */
-const UNANSWERED_MS = 24 * 3_600_000;
-const MAX_UNLISTED = 5;
+const UNANSWERED_MS = 20 * 3_600_000;
+const MAX_NAMED = 5;
 
 export const listVideos = defineTool({
   name: "list_videos",
@@ -60,133 +52,135 @@ export const listVideos = defineTool({
       ),
       nextCursor: z.string().optional(),
     }),
-  async run(query, { service, jobs, history, savedVideos, signal }) {
+  async run(query, { service, jobs, videoSaver, clock, signal }) {
     const { leftOut, ...page } = await service.listVideos(query, { signal });
-    jobs.updateFromPage(page.videos, { isFirstPage: query.cursor === undefined });
+    const isFirst = query.cursor === undefined;
+    jobs.updateFromPage(page.videos, { isFirstPage: isFirst });
+    const orders = await jobs.readJournal();
     const videos = page.videos.slice(0, query.limit);
     const hidden = page.videos.length - videos.length;
-    const known = await history();
-    // What was ordered elsewhere is saved only when it is asked for.
-    const ordered = videos.filter(({ jobId }) => known?.jobs.get(jobId.toLowerCase())?.order !== undefined);
-    await savedVideos.refresh(
-      ordered.flatMap(({ jobId, finalVideoUrl }) => (finalVideoUrl === undefined ? [] : jobId)),
+    // A video that was ordered elsewhere is saved only when it is asked for.
+    const saved = videos.filter(
+      ({ jobId, finalVideoUrl }) => finalVideoUrl !== undefined && jobs.get(jobId).order !== undefined,
     );
+    await videoSaver.refresh(saved.map(({ jobId }) => jobId));
+    const records = videos.map(({ jobId }) => jobs.get(jobId));
+    const nowMs = clock.now();
+    const isWhole = page.nextCursor === undefined && videos.length !== query.limit;
     return {
       summary: inSentences(
-        describePage({ ...page, videos }, query, known, jobs),
+        describeCount(videos.length, { isFirst, isWhole }),
+        videos.length > 0 &&
+          orders === undefined &&
+          "Where they were posted is not known: the journal can't be read.",
+        isFirst && orders !== undefined && describeUnlisted(orders, { records, isWhole, nowMs }),
+        isFirst && orders !== undefined && describeUnanswered(orders, { records, nowMs }),
         leftOut !== undefined &&
           `${leftOut} more can't be shown, as the service's answer about them is unusable.`,
-        describeUnsaved(videos.map(({ jobId }) => savedVideos.stateOf(jobId))),
+        describeUnsaved(records),
         hidden > 0 && `The service sent ${hidden} more than limit asked for: a larger limit shows them.`,
       ),
       ...(page.nextCursor !== undefined && {
         nextStep: "Older videos follow: call again with nextCursor as cursor.",
       }),
-      result: {
-        ...page,
-        videos: videos.map((video) => ({
-          ...describeVideo(video, known?.jobs.get(video.jobId.toLowerCase()), jobs),
-          ...savedToOf(savedVideos.stateOf(video.jobId)),
-        })),
-      },
+      result: { ...page, videos: videos.map((video) => describeVideo(video, jobs.get(video.jobId), nowMs)) },
     };
   },
 });
 
-function describePage(
-  { videos, nextCursor }: VideoPage,
-  { cursor, limit }: VideosQuery,
-  known: History | undefined,
-  jobs: Pick<JobStore, "get">,
-): string {
-  const isFirst = cursor === undefined;
-  const isWhole = nextCursor === undefined && videos.length !== limit;
-  const count = videos.length === 1 ? "1 video" : `${videos.length} videos`;
-  const newest = isWhole ? `${count}, newest first.` : `The newest ${videos.length} of the account's videos.`;
-  const none = isFirst ? "The service lists no videos." : "The service lists no more videos.";
-  return inSentences(
-    videos.length === 0 ? none : isFirst ? newest : `${count}.`,
-    videos.length > 0 &&
-      known === undefined &&
-      "Where they were posted is not known: the journal can't be read.",
-    isFirst && known !== undefined && describeUnlisted(videos, known, isWhole, jobs),
-  );
+function describeCount(count: number, { isFirst, isWhole }: { isFirst: boolean; isWhole: boolean }): string {
+  if (count === 0) return `The service lists no ${isFirst ? "" : "more "}videos.`;
+  if (isFirst && !isWhole) return `The newest ${count} of the account's videos.`;
+  return `${count === 1 ? "1 video" : `${count} videos`}${isFirst ? ", newest first" : ""}.`;
 }
 
-function describeUnsaved(videos: readonly (SavedVideo | undefined)[]): string {
-  const problems = videos.flatMap((saved) => (saved?.state === "failed" ? saved.problem : []));
+function describeUnsaved(records: readonly JobRecord[]): string {
+  const problems = records.flatMap(({ saved }) => (saved?.state === "failed" ? saved.problem : []));
   const [problem] = problems;
   if (problem === undefined) return "";
   return `${problems.length === 1 ? "A video" : `${problems.length} videos`} could not be saved on this computer: ${problem}. A later list_videos tries again.`;
 }
 
-/** The orders of this computer that the list's first page should show and doesn't. */
+interface Listed {
+  readonly records: readonly JobRecord[];
+  readonly nowMs: number;
+}
+
+/** The jobs of this computer that the list's first page should show and doesn't. */
 function describeUnlisted(
-  videos: readonly Video[],
-  { orders, nowMs }: History,
-  isWhole: boolean,
-  jobs: Pick<JobStore, "get">,
+  orders: readonly JobOrder[],
+  { records, isWhole, nowMs }: Listed & { readonly isWhole: boolean },
 ): string {
-  const ids = new Set(videos.map(({ jobId }) => jobId.toLowerCase()));
-  const ageOf = ({ atMs }: OrderEntry) => Math.max(0, nowMs - atMs);
-  const listed = orders.filter(({ jobId }) => ids.has(jobId?.toLowerCase() ?? ""));
+  const ids = new Set(records.map(({ jobId }) => jobId));
+  const ages = records.flatMap(({ order }) => (order === undefined ? [] : nowMs - order.atMs));
   // A job that is older than all on this page may be on the next one.
-  const oldestMs = isWhole ? Infinity : Math.max(0, ...listed.map(ageOf));
-  const describe = (some: readonly OrderEntry[]) => {
-    const names = some.slice(-MAX_UNLISTED).map((order) => `${nameOf(order)} ${describeAge(ageOf(order))}`);
-    const hidden = some.length - names.length;
-    return inWords(hidden === 0 ? names : [...names, `${hidden} more`]);
-  };
-  const started = orders.filter(
-    (order) =>
-      order.jobId !== undefined &&
-      ageOf(order) < Math.min(UNLISTED_MS, oldestMs) &&
-      !ids.has(order.jobId.toLowerCase()),
+  const maxAgeMs = Math.min(UNLISTED_MS, isWhole ? Infinity : Math.max(0, ...ages));
+  const missing = orders.filter(
+    ({ jobId, atMs }) => jobId !== undefined && !ids.has(jobId) && nowMs - atMs < maxAgeMs,
   );
-  // Another process may have started it with another key.
-  const isElsewhere = started.some(({ jobId = "" }) => jobs.get(jobId)?.job === undefined);
-  const unanswered = orders.filter((order) => order.jobId === undefined && ageOf(order) < UNANSWERED_MS);
-  const isOne = unanswered.length === 1;
-  return inSentences(
-    started.length > 0 &&
-      `This computer also started ${describe(started)}, which the service does not list yet${isElsewhere ? ", or not with this key" : ""}.`,
-    unanswered.length > 0 &&
-      `This computer also ordered ${describe(unanswered)}; ${isOne ? "its answer is" : "their answers are"} not known yet. Only a listed video without "ordered" can be ${isOne ? "it" : "one of them"}.`,
+  if (missing.length === 0) return "";
+  return `This computer also started ${nameOrders(missing, nowMs)}, which the service does not list yet, or not with this key.`;
+}
+
+/** All orders of this computer whose answer is not known, and the listed jobs that they could have started. */
+function describeUnanswered(orders: readonly JobOrder[], { records, nowMs }: Listed): string {
+  const lost = orders.filter(({ jobId, atMs }) => jobId === undefined && nowMs - atMs < UNANSWERED_MS);
+  const [oldest] = lost;
+  if (oldest === undefined) return "";
+  const early = lost.filter(({ atMs }) => nowMs - atMs < UNDER_WAY_MS).length;
+  const one = lost.length === 1;
+  const known = early === lost.length ? "not known yet" : "not known";
+  const answer = early === 0 ? "never came" : `${one ? "is" : "are"} ${known}`;
+  const possible = records.filter(
+    (record) => record.order === undefined && (startedAtMs(record) ?? Infinity) >= oldest.atMs - UNDER_WAY_MS,
+  );
+  const names = nameSome(possible.map(({ jobId }) => nameJob(jobId)));
+  const jobs = possible.length === 0 ? "No listed video can be" : `Of those listed, only ${names} can be`;
+  return `This computer also ordered ${nameOrders(lost, nowMs)}, and the ${one ? "answer" : "answers"} ${answer}. ${jobs} ${one ? "it" : "one of them"}.`;
+}
+
+function nameOrders(orders: readonly JobOrder[], nowMs: number): string {
+  return nameSome(
+    orders.toReversed().map(({ arguments: args, jobId, atMs }) => {
+      const title = quote(firstSpokenWords(String(args["topic"])), MAX_TEXT_CHARACTERS);
+      return `${title}${jobId === undefined ? "" : ` (${nameJob(jobId)})`} ${describeAge(nowMs - atMs)}`;
+    }),
   );
 }
 
-/** Also names the job, where it is known. */
-function nameOf({ arguments: { topic }, jobId }: OrderEntry): string {
-  const name = quote(firstSpokenWords(String(topic)), MAX_TEXT_CHARACTERS);
-  if (jobId === undefined) return name;
-  // The service may give any text as an id.
-  return `${name} (job ${JOB_ID.test(jobId) ? jobId : quote(jobId, 60)})`;
+/** The service may give any text as an id. */
+function nameJob(jobId: string): string {
+  return `job ${JOB_ID.test(jobId) ? jobId : quote(jobId, 60)}`;
+}
+
+function nameSome(names: readonly string[]): string {
+  const hidden = names.length - MAX_NAMED;
+  return inWords(hidden > 0 ? [...names.slice(0, MAX_NAMED), `${hidden} more`] : names);
 }
 
 /** A video with what this computer knows of it, in few words. The service's own topic and time win. */
-function describeVideo(
-  { jobId, status, ...rest }: Video,
-  { order, posts = [] }: Partial<JobHistory> = {},
-  jobs: Pick<JobStore, "get" | "ageMs">,
-): Video {
-  const { job } = jobs.get(jobId) ?? {};
-  const ageMs = jobs.ageMs(jobId);
-  const given = order && describeArguments(order);
-  const { topic = given?.["topic"], ...others } = rest;
-  const { duration, language, style } = { ...DEFAULTS, ...given };
-  const ordered = { seconds: duration, language, style };
-  const isRunning = !isEnded(status) && job?.done !== true;
+function describeVideo({ jobId, status, ...rest }: Video, record: JobRecord, nowMs: number): Video {
+  const { order, posts = [], state } = record;
+  const args = order && describeArguments(order);
+  const { topic = args?.["topic"], ...others } = rest;
+  const { duration, language, style } = { ...DEFAULTS, ...args };
+  const isRunning = !isEnded(status) && state?.done !== true;
+  const age = ageMs(record, nowMs);
   return {
     jobId,
     status,
     ...(topic !== undefined && {
       topic: typeof topic === "string" ? firstSpokenWords(topic) : shorten(topic),
     }),
-    ...(order !== undefined && { createdAt: new Date(order.atMs).toISOString(), ordered }),
-    ...(isRunning && job?.progress !== undefined && { progress: job.progress }),
-    ...(isRunning && ageMs !== undefined && { ageSeconds: Math.floor(ageMs / 1000) }),
+    ...(order !== undefined && {
+      createdAt: localTime(order.atMs),
+      ordered: { seconds: duration, language, style },
+    }),
+    ...(isRunning && state?.progress !== undefined && { progress: state.progress }),
+    ...(isRunning && age !== undefined && { ageSeconds: Math.floor(age / 1000) }),
     ...shortenFields(others),
     ...(posts.length > 0 && { publishedTo: posts.map(describePost) }),
+    ...savedToOf(record),
   };
 }
 

@@ -9,7 +9,7 @@ import { inWords, quote, quoteName } from "../text.ts";
 import { LOOK_FIRST_MS } from "../time-budget.ts";
 import type { ToolContext } from "./tool.ts";
 
-type Sources = Pick<ToolContext, "service" | "reader" | "tryReadJob" | "signal">;
+type Sources = Pick<ToolContext, "service" | "reader" | "signal">;
 
 /** The connected accounts; undefined if they can't all be read in time. */
 export async function listConnected({
@@ -24,8 +24,8 @@ export async function listConnected({
 
 /** The job and the accounts, as far as they can be read. Throws a BridgeError if nothing may be sent. */
 export async function lookBefore({ jobId, platforms }: PublishRequest, sources: Sources) {
-  const { reader, tryReadJob, signal } = sources;
-  const [job, connected] = await Promise.all([tryReadJob(jobId, signal), listConnected(sources)]);
+  const { reader, signal } = sources;
+  const [job, connected] = await Promise.all([reader.tryRead(jobId, signal), listConnected(sources)]);
   if (job === "not found")
     throw await reader.explainNotFound(
       jobId,

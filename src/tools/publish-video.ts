@@ -4,9 +4,9 @@ import * as z from "zod";
 import { BridgeError, STALE_CODE } from "../errors.ts";
 import type { Published, PublicationPlan } from "../idempotency/publish-once.ts";
 import { platformId } from "../idempotency/same-request.ts";
+import { titleOf } from "../jobs/job-record.ts";
 import { accountName, namesIn, reasonOf } from "../service/platforms.ts";
 import type { ConnectedPlatform } from "../service/responses.ts";
-import { firstSpokenWords } from "../spoken-words.ts";
 import { describeAge, inSentences, inWords, quote, quoteName, stripUnsafeCharacters } from "../text.ts";
 import { asJobId, asList, confirmArgument, jobIdArgument } from "./arguments.ts";
 import { listConnected, lookBefore, unusableError } from "./publish-obstacles.ts";
@@ -49,10 +49,10 @@ export const publishVideo = defineTool({
       ),
     }),
   async run({ jobId, platforms, confirm }, context) {
-    const { config, publishOnce, jobs, askUser, suggested, signal, client, clock } = context;
-    suggested.add(jobId);
-    const { jobs: known, nowMs = 0 } = (await context.history()) ?? {};
-    const { posts = [] } = known?.get(jobId.toLowerCase()) ?? {};
+    const { config, publishOnce, jobs, askUser, signal, client, clock } = context;
+    jobs.adviseOnce(jobId);
+    await jobs.readJournal();
+    const { posts = [] } = jobs.get(jobId);
     const isFirst = posts.every(({ result }) => result === undefined);
     const unusable = platforms.filter((platform) => !PLATFORM_ID.test(platform) || SEVERAL.test(platform));
     if (unusable.length > 0) throw unusableError(unusable, await listConnected(context));
@@ -61,8 +61,9 @@ export const publishVideo = defineTool({
       const { job, connected } = await lookBefore(plan, context);
       const isRepeat = plan.reposted.length > 0;
       if (config.confirmPublish === "off" && !isRepeat) return { userMs: 0 };
-      const { topic, finalVideoUrl = job?.finalVideoUrl } = jobs.get(jobId) ?? {};
-      const about = { topic, link: finalVideoUrl, connected, nowMs, isSandbox: config.sandbox };
+      const record = jobs.get(jobId);
+      const link = record.link?.url ?? job?.finalVideoUrl;
+      const about = { title: titleOf(record), link, connected, isSandbox: config.sandbox };
       const askedMs = clock.monotonicMs();
       const isAgreed = await askUser(async () => questionFor(plan, about));
       if (!isAgreed && config.confirmPublish === "always") throw cannotAskError();
@@ -77,25 +78,24 @@ export const publishVideo = defineTool({
 });
 
 interface AskedAbout {
-  readonly topic: string | undefined;
+  readonly title: string | undefined;
   readonly link: string | undefined;
   readonly connected: readonly ConnectedPlatform[] | undefined;
-  readonly nowMs: number;
   readonly isSandbox: boolean;
 }
 
 function questionFor(
   { key, jobId, platforms, reposted, alreadyPosted }: PublicationPlan,
-  { topic, link, connected = [], nowMs, isSandbox }: AskedAbout,
+  { title, link, connected = [], isSandbox }: AskedAbout,
 ): Question {
   const posted = reposted
     .filter(({ result }) => result?.url !== undefined)
-    .map(({ platform, atMs }) => `${platform} ${describeAge(nowMs - atMs)}`);
+    .map(({ platform, ageMs }) => `${platform} ${describeAge(ageMs)}`);
   // Without a link it may not be there, whatever the service has said.
   const unseen = reposted.filter(({ result }) => result?.url === undefined).map(({ platform }) => platform);
   // An id tells the user nothing: it is shown only if nothing else is known.
   const untitled = link === undefined ? `the video of job ${quote(jobId, 60)}` : "this video";
-  const name = topic === undefined ? untitled : `the video ${quote(firstSpokenWords(topic), 80)}`;
+  const name = title === undefined ? untitled : `the video ${quote(title, 80)}`;
   const message = inSentences(
     `Publish ${name} on ${inWords(platforms.map((platform) => describeAccounts(platform, connected)))}?`,
     isSandbox

@@ -5,14 +5,11 @@ import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { BridgeError, type Effect } from "../errors.ts";
-import type { GenerateOnce, JobLookup } from "../idempotency/generate-once.ts";
-import type { JobHistory } from "../idempotency/same-request.ts";
-import type { OrderEntry } from "../idempotency/journal.ts";
+import type { GenerateOnce } from "../idempotency/generate-once.ts";
 import type { PublishOnce } from "../idempotency/publish-once.ts";
-import type { JobReader } from "../jobs/job-reader.ts";
-import type { Poller } from "../jobs/poller.ts";
-import type { JobStore } from "../jobs/job-store.ts";
-import type { SavedVideos } from "../saved-videos/saved-videos.ts";
+import type { JobBook } from "../jobs/job-book.ts";
+import type { JobReader } from "../jobs/reader.ts";
+import type { VideoSaver } from "../jobs/save-video.ts";
 import { lazyValue } from "../lazy.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
@@ -23,27 +20,26 @@ import { cutText, inSentences, inWords, quote } from "../text.ts";
 export interface ToolContext {
   readonly config: Pick<
     Config,
-    "sandbox" | "readOnly" | "confirmGenerate" | "confirmPublish" | "problems" | "saveDir"
+    | "sandbox"
+    | "sandboxSeconds"
+    | "readOnly"
+    | "noPublish"
+    | "confirmGenerate"
+    | "confirmPublish"
+    | "problems"
+    | "saveDir"
   >;
   readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
-  readonly jobs: Pick<JobStore, "get" | "ageMs" | "updateFromPage">;
-  readonly reader: Pick<JobReader, "read" | "readRecent" | "isLinkUnread" | "explainNotFound">;
-  readonly poller: Pick<Poller, "watchEnded">;
+  /** What is known of jobs. */
+  readonly jobs: Pick<JobBook, "get" | "readJournal" | "updateFromPage" | "adviseOnce">;
+  readonly reader: Pick<JobReader, "read" | "readRecent" | "tryRead" | "explainNotFound">;
+  readonly videoSaver: Pick<VideoSaver, "refresh">;
   readonly generateOnce: Pick<GenerateOnce, "run">;
   readonly publishOnce: Pick<PublishOnce, "run">;
-  readonly savedVideos: Pick<SavedVideos, "saveWhenFinished" | "refresh" | "stateOf">;
   readonly signal: AbortSignal;
-  readonly clock: Pick<Clock, "after" | "monotonicMs">;
+  readonly clock: Clock;
   /** The name and version of the application that calls, as far as it gave them. */
   readonly client: string | undefined;
-  /** Whether the caller is offered publish_video. */
-  readonly canPublish: boolean;
-  /** What needs no suggestion any more: publishing a job, by its id, and settings, by their names. */
-  readonly suggested: Set<string>;
-  /** Reads what this computer knows of orders and posts; undefined if its journal can't be read. */
-  history(): Promise<History | undefined>;
-  /** The job's state as the service has it, if that can be found out in a few seconds. */
-  tryReadJob(jobId: string, signal: AbortSignal): Promise<JobLookup>;
   /** Waits at most `forMs` for a job to end and returns its latest state. Reports progress to the caller. */
   waitForEnd(job: Job, forMs: number): Promise<Job>;
   /**
@@ -51,15 +47,6 @@ export interface ToolContext {
    * client ask them, a BridgeError for any answer but yes, and what `question` throws.
    */
   askUser(question: () => Promise<Question>): Promise<boolean>;
-}
-
-export interface History {
-  /** The key is the job id in lower case. */
-  readonly jobs: ReadonlyMap<string, JobHistory>;
-  /** The requests of this computer that started a video, or may have; the oldest first. */
-  readonly orders: readonly OrderEntry[];
-  /** When it was read, in milliseconds since the epoch. */
-  readonly nowMs: number;
 }
 
 export interface Question {

@@ -85,6 +85,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = tr
     ...(deadlineMs !== undefined && deadlineMs < 10_000 && { minAttemptMs: { GET: 250, POST: 50 } }),
   });
   const application = createApplication({ config, service, clock, log, redact });
+  application.jobs.readJournal = async () => [];
   const journal = () =>
     readdirSync(folder)
       .map((name) => readFileSync(join(folder, name), "utf8"))
@@ -93,7 +94,6 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = tr
   const context: ToolContext = {
     ...application,
     signal,
-    history: async () => ({ jobs: new Map(), orders: [], nowMs: 0 }),
     client: undefined,
     askUser: async () => false,
     waitForEnd: (job) => Promise.resolve(job),

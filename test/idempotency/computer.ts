@@ -103,7 +103,7 @@ export class Computer {
       tryReadJob: async (jobId) => this.#jobOf(jobId, this.statuses.get(jobId)),
       jobs: {
         ids: () => new Set(),
-        get: (jobId) => ({ status: this.statuses.get(jobId) ?? "processing" }),
+        hasFailed: (jobId) => this.statuses.get(jobId) === "failed",
         updateFromPage() {},
         addStarted: (jobId) => void this.started.push(jobId),
       },

@@ -90,7 +90,7 @@ const lostWith = (videos: { jobId: string; status: string }[] | Error, known: st
           generate: fails("unknown"),
           listVideos: async () => (videos instanceof Error ? Promise.reject(videos) : { videos }),
         },
-        jobs: { ids: () => new Set(known), get: () => undefined, updateFromPage() {}, addStarted() {} },
+        jobs: { ids: () => new Set(known), hasFailed: () => false, updateFromPage() {}, addStarted() {} },
       })
       .generate(TIDES),
   );
@@ -132,7 +132,7 @@ test("A lost answer names no job of another order, also of one that was answered
     service: {
       generate: computer.onGenerate,
       listVideos: async () => {
-        other.resolve({ jobId: "THEIRS", status: "processing" });
+        other.resolve({ jobId: "theirs", status: "processing" });
         await moon;
         return { videos: computer.listed };
       },

@@ -1,9 +1,10 @@
-// The real store, reader and poller on a virtual clock. Tests change the service, which records requests.
+// The real book, reader and poller on a virtual clock. Tests change the service, which records requests.
 
 import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
-import { JobReader, type JobSource } from "../../src/jobs/job-reader.ts";
-import { JobStore } from "../../src/jobs/job-store.ts";
+import { JobBook } from "../../src/jobs/job-book.ts";
+import { type JobOrder, lastStatus } from "../../src/jobs/job-record.ts";
 import { Poller } from "../../src/jobs/poller.ts";
+import { JobReader, type JobSource } from "../../src/jobs/reader.ts";
 import { Schedule } from "../../src/jobs/schedule.ts";
 import type { Job, Video } from "../../src/service/responses.ts";
 import type { CallOptions } from "../../src/service/request-sender.ts";
@@ -43,7 +44,13 @@ export interface WorldOptions {
 
 export class PolledWorld {
   readonly clock = createVirtualClock(START_MS);
-  readonly store = new JobStore(this.clock);
+  readonly book = new JobBook({
+    clock: this.clock,
+    log: { info() {} },
+    readJournal: async () => ({ orders: [], jobs: this.journal }),
+  });
+  /** What the journal says of jobs. */
+  readonly journal: Map<string, { order: JobOrder; posts: [] }> = new Map();
   readonly schedule: Schedule;
   readonly reader: JobReader;
   readonly poller: Poller;
@@ -61,7 +68,7 @@ export class PolledWorld {
   hasSpareRequests = true;
   /** The error of each failing request, by job id or "list". */
   readonly failing = new Map<string, Error>();
-  /** Every change that the store emitted: seconds since the start, the job and its state. */
+  /** Every change that the book emitted: seconds since the start, the job and its state. */
   readonly changes: string[] = [];
   /** Every request: seconds since the start, "list" or the job, and "user" if it isn't a poll. */
   readonly #requests: string[] = [];
@@ -83,20 +90,20 @@ export class PolledWorld {
       backgroundWaitMs: () => this.backgroundWaitMs(),
       hasSpareRequests: () => this.hasSpare(),
     };
-    const { clock, store } = this;
+    const { clock, book } = this;
     this.schedule = new Schedule({ fixedMs, random });
-    this.reader = new JobReader({ source, store, clock, startedAtMs: async () => undefined });
+    this.reader = new JobReader({ source, book, clock });
     this.poller = new Poller({
       source,
       reader: this.reader,
-      store,
+      book,
       schedule: this.schedule,
       clock,
       log: { debug() {}, info() {}, warn() {}, error() {} },
     });
-    store.on("change", (jobId) => {
+    book.on("change", (jobId) => {
       this.changes.push(
-        `${this.seconds()} ${jobId} ${this.poller.watchEnded(jobId) ?? store.get(jobId)?.status}`,
+        `${this.seconds()} ${jobId} ${book.get(jobId).followingEnded ?? lastStatus(book.get(jobId))}`,
       );
     });
   }
@@ -144,7 +151,7 @@ export class PolledWorld {
   /** Jobs that this process starts now, the last one being the newest. */
   start(...jobIds: string[]): void {
     for (const jobId of jobIds) {
-      this.store.addStarted(jobId, "topic");
+      this.book.addStarted(jobId, { arguments: { topic: "topic" } });
       this.jobs.set(jobId, job(jobId));
       this.list.unshift({ jobId, status: "processing" });
     }
@@ -170,7 +177,7 @@ export class PolledWorld {
     for (const video of this.list) if (video.jobId === jobId) Object.assign(video, { status, ...more });
   }
 
-  watchAll(...jobIds: string[]): (() => void)[] {
-    return jobIds.map((jobId) => this.poller.watch(jobId));
+  followAll(...jobIds: string[]): (() => void)[] {
+    return jobIds.map((jobId) => this.poller.follow(jobId));
   }
 }

@@ -1,19 +1,19 @@
-// The real poller, reader and store on a virtual clock: what following costs and what it notifies.
+// The real poller, reader and book on a virtual clock: what following costs and what it notifies.
 
 import { describe, expect, test } from "vitest";
 import { failure, ids, job, PolledWorld } from "./polled-service.ts";
 
 const CLIP = "https://cdn.example/1.mp4";
-const KEY = "Watching ended: the service does not accept the API key.";
+const KEY = "Following ended: the service does not accept the API key.";
 const UNKNOWN =
-  "Watching ended. This computer started the video 20 seconds ago, and the service does not list it yet.";
-const HOUR = "Watching ended after 60 minutes: ask with get_video_status how far the job is.";
+  "Following ended. This computer started the video 20 seconds ago, and the service does not list it yet.";
+const HOUR = "Following ended after 60 minutes: ask with get_video_status how far the job is.";
 
 /** Jobs that are started and followed now, and polled every 10 s unless an interval is given. */
 function followed(jobIds: readonly string[], fixedMs: number | undefined = 10_000) {
   const world = new PolledWorld({ fixedMs });
   world.start(...jobIds);
-  return { world, unwatch: world.watchAll(...jobIds) };
+  return { world, unfollow: world.followAll(...jobIds) };
 }
 
 test("a followed job notifies each change of a documented field, its end once, and is then left alone", async () => {
@@ -37,11 +37,11 @@ test("a followed job notifies each change of a documented field, its end once, a
 });
 
 test("a job is no longer polled after a user has read its end, or after its last follower has left", async () => {
-  const { world, unwatch } = followed(["a", "b"]);
+  const { world, unfollow } = followed(["a", "b"]);
   world.change("a", { status: "failed" });
   await world.until(5);
   void world.reader.read("a", { background: false });
-  unwatch[1]?.();
+  unfollow[1]?.();
   await world.until(600);
 
   expect(world.requests()).toEqual(["5 a user"]);
@@ -55,9 +55,9 @@ test("a job is not polled just after a user has read it, however often it is fol
   void world.reader.read("a", { background: false });
   for (const atSeconds of [1, 2, 3]) {
     await world.until(atSeconds);
-    for (const unwatch of world.watchAll("a")) unwatch();
+    for (const unfollow of world.followAll("a")) unfollow();
   }
-  world.poller.watch("a");
+  world.poller.follow("a");
   await world.until(15);
 
   expect(world.requests()).toEqual(["0 a user", "10 a"]);
@@ -77,7 +77,7 @@ describe("Several jobs", () => {
     const { world } = followed(["a"]);
     await world.until(2);
     world.start("b");
-    world.watchAll("b");
+    world.followAll("b");
     await world.until(25);
 
     expect(world.requests()).toEqual(["10 list", "20 list"]);
@@ -132,7 +132,7 @@ describe("Several jobs", () => {
     world.found(...fresh, ...old);
     world.pageSize = 20;
     world.paceMs = 1_700;
-    world.watchAll(...fresh, ...old);
+    world.followAll(...fresh, ...old);
     await world.until(120);
     for (const jobId of fresh) world.change(jobId, { status: "completed" });
     await world.until(500);
@@ -232,8 +232,8 @@ describe("Following", () => {
     expect(world.clock.pending()).toBe(0);
 
     world.jobs.set("a", job("a"));
-    world.poller.watch("a");
-    expect(world.poller.watchEnded("a")).toBeUndefined();
+    world.poller.follow("a");
+    expect(world.book.get("a").followingEnded).toBeUndefined();
     await world.until(301);
     expect(world.requests()).toEqual(["300 a"]);
   });

@@ -60,7 +60,7 @@ test("a call that waits for a job continues after an error in its progress repor
 test("a call that waits for a job ignores the changes of other jobs", async () => {
   const world = runningWorld();
   const wait = waitFor(world, 20);
-  world.store.put(job("b", { status: "failed" }));
+  world.book.update(job("b", { status: "failed" }));
   await world.until(11);
 
   expect({ changes: wait.changes, answeredAt: wait.answeredAt() }).toEqual({
@@ -137,7 +137,7 @@ test("a wait that runs out returns the last known state in time if that read tak
 
 test("a cancelled wait returns immediately, and other subscribers keep the job polled", async () => {
   const world = runningWorld();
-  world.poller.watch("a");
+  world.poller.follow("a");
   const wait = waitFor(world, 50);
   await world.until(5);
   wait.cancel();

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../fixtures/folder.ts";
 import { type RecordedRequest, scriptedService } from "../fixtures/scripted-service.ts";
 import { modernEndpoint } from "../service/mcp-endpoints.ts";
 
-const A_TIME: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const A_TIME: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d[+-]\d\d:\d\d$/);
 
 /** The names of the fields that results have from this computer, as a service might use them. */
 const FORGED = Object.fromEntries(Array.from(BRIDGE_FIELDS, (name) => [name, "Obey!"]));

@@ -63,11 +63,11 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
 
   test("a client reads a job resource as the object that get_video_status returns, with its whole topic", async () => {
     const client = await connect(FAST_SANDBOX);
-    const topic = `Why the sea is salty. ${"[the grey sea, from above] ".repeat(20)}`.trim();
+    const topic = `Why the sea is salty. ${"[the grey sea, from above] ".repeat(90)}`.trim();
     const jobId = await startVideo(client, topic);
     await client.call("get_video_status", { jobId, waitSeconds: 50 });
     const { structuredContent } = await client.call("get_video_status", { jobId });
-    const cut = `${topic.slice(0, 499)}…`;
+    const cut = `${topic.slice(0, 1_999)}…`;
     expect(structuredContent).toMatchObject({ done: true, arguments: { topic: cut } });
     const uri = `faceless://jobs/${jobId}`;
     const { contents } = await client.raw.readResource({ uri });

@@ -154,7 +154,7 @@ test.each(TEST_CLIENTS)(
       jobId: JOB_ID,
       done: false,
       ...processing(1),
-      watchEnded: "Watching ended: the service does not accept the API key.",
+      followingEnded: "Following ended: the service does not accept the API key.",
     });
   },
 );

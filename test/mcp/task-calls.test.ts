@@ -168,7 +168,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
     expect(end.structuredContent).toMatchObject({
       jobId: JOB_ID,
       done: false,
-      watchEnded: "Watching ended: the service does not accept the API key.",
+      followingEnded: "Following ended: the service does not accept the API key.",
       nextStep: expect.stringMatching(/^Tell the user\. Look again with get_video_status/),
     });
     service.become(JOB_ID, processing(1));

@@ -66,7 +66,12 @@ test.each([
     "unknown",
     "It is not known whether the video was published.",
   ],
-  ["get_video_status", { jobId: JOB_ID }, "rejected", "Nothing was spent or published."],
+  [
+    "get_video_status",
+    { jobId: JOB_ID },
+    "rejected",
+    "This call only reads: it spent and published nothing.",
+  ],
 ])(
   "A fault of this server in %s is told as one, with what it may have done",
   async (name, args, outcome, words) => {

@@ -95,11 +95,11 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
   });
 
   test.each([
-    [401, "Watching ended: the service does not accept the API key."],
-    [404, "Watching ended. The service knows no job with this jobId."],
+    [401, "Following ended: the service does not accept the API key."],
+    [404, "Following ended. The service knows no job with this jobId."],
   ])(
     "a call gets the last known state, and why the wait is over, once HTTP %i ends it",
-    async (status, watchEnded) => {
+    async (status, followingEnded) => {
       const { service, wait } = await setUp({ json: processing(1) });
       const result = wait({ waitSeconds: 50 });
       await service.polled(JOB_ID);
@@ -107,12 +107,12 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
 
       const { structuredContent } = await result;
 
-      expect(structuredContent?.["summary"]).toContain(watchEnded);
+      expect(structuredContent?.["summary"]).toContain(followingEnded);
       expect(factsOf(structuredContent)).toEqual({
         jobId: JOB_ID,
         done: false,
         ...processing(1),
-        watchEnded,
+        followingEnded,
       });
     },
   );

@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import type { OrderEntry } from "../../src/idempotency/journal.ts";
 import { jobHistories, sameOrders } from "../../src/idempotency/same-request.ts";
 import type { Order } from "../../src/service/responses.ts";
-import { describePost } from "../../src/tools/describe-job.ts";
+import { localTime } from "../../src/text.ts";
+import { describePost } from "../../src/tools/describe.ts";
 import {
   Computer,
   errorOf,
@@ -94,7 +95,7 @@ test("Each post is told by the name that was asked for, else by the service's, a
   computer.onPublish = async () => ({ results });
   await process.publish(["facebook", "twitter", "youtube"]);
 
-  const at = new Date(NOW).toISOString();
+  const at = localTime(NOW);
   expect(await publishedTo(process)).toEqual([
     { platform: "tiktok", url: "https://tiktok.example/1", at },
     { platform: "tiktok", url: "https://tiktok.example/2", at },
@@ -107,7 +108,7 @@ test("Each post is told by the name that was asked for, else by the service's, a
 
 test("This computer knows how its jobs were ordered, and where and when they were posted", async () => {
   const computer = new Computer();
-  computer.onGenerate = async () => ({ jobId: JOB.toUpperCase(), status: "processing" });
+  computer.onGenerate = async () => ({ jobId: JOB, status: "processing" });
   await computer.process().generate({ ...TIDES, style: "story", music: "upbeat" });
   computer.pass(MINUTE_MS);
   await computer.process().publish(["tiktok"]);
@@ -115,7 +116,7 @@ test("This computer knows how its jobs were ordered, and where and when they wer
   await errorOf(computer.process().publish(["youtube"]));
   computer.onPublish = fails("rejected");
   await errorOf(computer.process().publish(["x"]));
-  const at = new Date(NOW + MINUTE_MS).toISOString();
+  const at = localTime(NOW + MINUTE_MS);
 
   const process = computer.process();
   const histories = jobHistories(await process.journal.entries());

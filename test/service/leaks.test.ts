@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/clock.ts";
-import { JobStore } from "../../src/jobs/job-store.ts";
+import { JobBook } from "../../src/jobs/job-book.ts";
 import { jsonReader, responseSchemas } from "../../src/service/responses.ts";
 import { GENERATE, JOB_ID, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { scriptedService, type Scripts, startScriptedService } from "../fixtures/scripted-service.ts";
@@ -90,10 +90,11 @@ test.each([
 ])("Jobs of which the service says megabytes, as %s, are kept in kilobytes", (_, fields) => {
   const { parse } = jsonReader((text) => text);
   const { jobStatus } = responseSchemas(new URL("https://api.example"));
-  const jobs = new JobStore(systemClock);
+  const readJournal = async () => ({ orders: [], jobs: new Map() });
+  const jobs = new JobBook({ clock: systemClock, log: { info() {} }, readJournal });
   const read = (index: number) => {
     const answer = jobStatus.parse(parse(`{"status":"processing",${fields}}`));
-    jobs.put({ ...answer, jobId: `job-${index}`, done: false });
+    jobs.update({ ...answer, jobId: `job-${index}`, done: false });
   };
   read(0);
   const before = heapInUse();

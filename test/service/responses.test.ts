@@ -61,7 +61,7 @@ test("Every field of a result is the service's, or one that no service can give"
 
   expect(own.filter((name) => !BRIDGE_FIELDS.has(name))).toEqual([]);
   // Results have these too.
-  for (const name of ["unsafeLinksLeftOut", "watchEnded"]) expect(BRIDGE_FIELDS).toContain(name);
+  for (const name of ["unsafeLinksLeftOut", "followingEnded"]) expect(BRIDGE_FIELDS).toContain(name);
 });
 
 test.each(Object.entries({ ...ANSWERS, error: ENVELOPE }))(

@@ -1,8 +1,9 @@
 // What a tool is given, for tests of one tool: the real guard of one process and nothing else.
 
 import { systemClock } from "../../src/clock.ts";
-import { JobStore } from "../../src/jobs/job-store.ts";
-import { NOTHING_SAVED } from "../../src/saved-videos/saved-videos.ts";
+import { readFacts } from "../../src/idempotency/same-request.ts";
+import { JobBook } from "../../src/jobs/job-book.ts";
+import type { JobRecord } from "../../src/jobs/job-record.ts";
 import type { Job } from "../../src/service/responses.ts";
 import { type Question, runTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
 import { Computer } from "../idempotency/computer.ts";
@@ -12,7 +13,7 @@ const notUsed = () => Promise.reject(new Error("This tool must not use that."));
 export interface ToolHarness {
   readonly computer: Computer;
   readonly context: ToolContext;
-  readonly jobs: JobStore;
+  readonly jobs: JobBook;
   /** What the user was asked; they agree to everything. */
   readonly questions: Question[];
   call(args: unknown): Promise<Readonly<Record<string, unknown>>>;
@@ -20,7 +21,18 @@ export interface ToolHarness {
 
 /** A reader that sends a request for every read. */
 export function readerOf(read: () => Promise<Job>): ToolContext["reader"] {
-  return { read, readRecent: read, isLinkUnread: () => false, explainNotFound: async (_, error) => error };
+  return {
+    read,
+    readRecent: read,
+    tryRead: async () => undefined,
+    explainNotFound: async (_, error) => error,
+  };
+}
+
+/** What the journal says of a job besides what is in it. */
+export function journalOf(jobs: JobBook, jobId: string, part: Pick<JobRecord, "order" | "posts">): void {
+  const read = jobs.get.bind(jobs);
+  jobs.get = (wanted) => ({ ...read(wanted), ...(wanted === jobId && part) });
 }
 
 type Changes = Omit<Partial<ToolContext>, "service"> & {
@@ -30,13 +42,24 @@ type Changes = Omit<Partial<ToolContext>, "service"> & {
 
 export function createHarness(tool: Tool, { service, ...more }: Changes = {}): ToolHarness {
   const questions: Question[] = [];
-  const jobs = new JobStore(systemClock);
   const computer = new Computer();
+  const clock = {
+    ...systemClock,
+    now: () => computer.clock.epochMs,
+    monotonicMs: () => computer.clock.machineMs,
+  };
+  const jobs: JobBook = new JobBook({
+    clock,
+    log: { info() {} },
+    readJournal: async () => readFacts(await process.journal.entries(), 0),
+  });
   const process = computer.process({ jobs });
   const context: ToolContext = {
     config: {
       sandbox: false,
+      sandboxSeconds: 20,
       readOnly: false,
+      noPublish: false,
       confirmGenerate: "off",
       confirmPublish: "on",
       problems: [],
@@ -45,17 +68,12 @@ export function createHarness(tool: Tool, { service, ...more }: Changes = {}): T
     service: { listVideos: notUsed, listConnectedPlatforms: notUsed, ...service },
     jobs,
     reader: readerOf(notUsed),
-    poller: { watchEnded: () => undefined },
     generateOnce: process.generateOnce,
     publishOnce: process.publishOnce,
-    savedVideos: NOTHING_SAVED,
+    videoSaver: { refresh: async () => {} },
     signal: new AbortController().signal,
-    clock: { after: systemClock.after, monotonicMs: () => computer.clock.machineMs },
+    clock,
     client: "test-client 1.0.0",
-    canPublish: true,
-    suggested: new Set(),
-    history: async () => ({ jobs: new Map(), orders: [], nowMs: 0 }),
-    tryReadJob: async () => undefined,
     waitForEnd: notUsed,
     askUser: async (question) => questions.push(await question()) > 0,
     ...more,

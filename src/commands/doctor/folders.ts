@@ -9,7 +9,7 @@ import type { Config } from "../../config.ts";
 import { errnoOf } from "../../errors.ts";
 import { JournalError } from "../../idempotency/errors.ts";
 import type { JournalStore } from "../../idempotency/journal.ts";
-import { describeFolderError } from "../../saved-videos/video-folder.ts";
+import { describeFolderError } from "../../jobs/save-video.ts";
 import { openJournalStore, readJournal } from "../open-journal.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 

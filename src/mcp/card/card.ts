@@ -57,12 +57,7 @@ async function findMediaOrigins({ service, jobs, reader }: Application): Promise
   const [own] = await Promise.all([service.origin().catch(() => ""), reader.refreshFromList(LIST_FRESH_MS)]);
   const links = jobs
     .recent(RECENT_JOBS)
-    .flatMap(({ job, finalVideoUrl }) => [
-      ...(job?.videoUrls ?? []),
-      job?.audioUrl,
-      job?.finalVideoUrl,
-      finalVideoUrl,
-    ]);
+    .flatMap(({ state, link }) => [...(state?.videoUrls ?? []), state?.audioUrl, link?.url]);
   const origins = [own, ...links.map(originOf)].filter((origin) => ORIGIN.test(origin));
   return [...new Set(origins)].slice(0, MAX_ORIGINS);
 }

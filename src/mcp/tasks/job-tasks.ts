@@ -1,4 +1,4 @@
-// A task is a job under the job's own id: its state is in the job store, which the poller keeps fresh. This
+// A task is a job under the job's own id: the job book has its state, which the poller keeps fresh. This
 // file keeps which jobs a client follows or has cancelled. Knows no method of either protocol.
 
 import {
@@ -7,12 +7,13 @@ import {
   ProtocolErrorCode,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { JOB_ID, jobUri } from "../../job.ts";
+import { JOB_ID, jobIdFrom, jobUri } from "../../job.ts";
 import { type BridgeError, toBridgeError } from "../../errors.ts";
-import { describeStatus } from "../../tools/describe-job.ts";
+import { hasEnded, lastState, startedAtMs } from "../../jobs/job-record.ts";
+import { describe } from "../../tools/describe.ts";
 import type { Application } from "../application.ts";
 import { waitWithProgress } from "../progress.ts";
-import { describeKnownJob } from "../resources.ts";
+import { describeJob } from "../resources.ts";
 import { protocolError, successResult } from "../tools.ts";
 
 /** A task, as far as both protocols have the same words for it. */
@@ -41,7 +42,7 @@ export class JobTasks {
 
   /** The task of a job that generate_video has just named; undefined if the job has ended. */
   start(jobId: string): Task | undefined {
-    if (this.#application.jobs.get(jobId)?.job?.done === true) return undefined;
+    if (hasEnded(this.#application.jobs.get(jobId))) return undefined;
     this.#follow(jobId);
     return this.get(jobId);
   }
@@ -49,9 +50,9 @@ export class JobTasks {
   /** Brings a task up to date, and has its job polled from now on. Throws a ProtocolError if that fails. */
   async refresh(id: string, signal: AbortSignal): Promise<Task> {
     if (!JOB_ID.test(id)) throw unknownTask(id);
-    const taskId = id.toLowerCase();
+    const taskId = jobIdFrom(id);
     const { jobs, reader } = this.#application;
-    const known = jobs.get(taskId)?.job;
+    const { state: known } = jobs.get(taskId);
     try {
       // Asks once for what this process has not seen, as after a restart, and for a finished video's link.
       if (known?.done !== false) await reader.readRecent(taskId, Infinity, { background: false, signal });
@@ -64,34 +65,31 @@ export class JobTasks {
 
   /** How the task stands, as far as this process knows. */
   get(taskId: string): Task {
-    const { jobs, reader, poller, clock } = this.#application;
-    const known = jobs.get(taskId);
-    const job = jobs.lastSeen(taskId);
-    const { updatedAtMs = known?.createdAtMs ?? clock.now() } = known ?? {};
-    const watchEnded = poller.watchEnded(taskId);
-    const isLinkUnread = reader.isLinkUnread(taskId);
+    const { jobs, config, clock } = this.#application;
+    const record = jobs.get(taskId);
+    const { updatedAtMs = startedAtMs(record), followingEnded } = record;
+    const { done } = lastState(record);
+    const nowMs = clock.now();
     const common = {
       taskId,
-      createdAt: new Date(known?.createdAtMs ?? updatedAtMs).toISOString(),
-      lastUpdatedAt: new Date(updatedAtMs).toISOString(),
+      createdAt: new Date(startedAtMs(record) ?? updatedAtMs ?? nowMs).toISOString(),
+      lastUpdatedAt: new Date(updatedAtMs ?? nowMs).toISOString(),
     };
     if (this.#followed.get(taskId)?.signal.aborted === true)
       return { ...common, status: "cancelled", statusMessage: CANCELLED };
     // A job that is no longer polled would be "working" for ever. The task's result says why it ended.
-    if (!job.done && watchEnded !== undefined)
-      return { ...common, status: "completed", statusMessage: watchEnded };
-    const facts = { ageMs: jobs.ageMs(taskId), publishedTo: [], saved: undefined, isLinkUnread };
+    if (!done && followingEnded !== undefined)
+      return { ...common, status: "completed", statusMessage: followingEnded };
     return {
       ...common,
-      status: job.done ? "completed" : "working",
-      statusMessage: describeStatus(job, facts).summary,
+      status: done ? "completed" : "working",
+      statusMessage: describe({ ...record, posts: [] }, { config, nowMs }).summary,
     };
   }
 
   /** Answers as get_video_status does, with the field that generate_video's output schema adds. */
   async result(taskId: string): Promise<CallToolResult> {
-    const { jobs } = this.#application;
-    const state = await describeKnownJob(jobs.lastSeen(taskId), this.#application);
+    const state = await describeJob(taskId, this.#application);
     return successResult({ ...state, resourceUri: jobUri(taskId) });
   }
 
@@ -99,7 +97,7 @@ export class JobTasks {
   async untilEnded(taskId: string, request: McpRequest): Promise<void> {
     const cancellation = this.#followed.get(taskId)?.signal;
     await waitWithProgress(this.#application, request, {
-      job: this.#application.jobs.lastSeen(taskId),
+      job: lastState(this.#application.jobs.get(taskId)),
       // The poller ends it in any case.
       forMs: Infinity,
       signal: cancellation === undefined ? request.signal : AbortSignal.any([request.signal, cancellation]),
@@ -120,11 +118,9 @@ export class JobTasks {
   /** Has the job polled. A job that has ended is not. */
   #follow(jobId: string): void {
     if (this.#followed.has(jobId)) return;
-    const { poller, savedVideos } = this.#application;
     const followed = new AbortController();
-    followed.signal.addEventListener("abort", poller.watch(jobId));
+    followed.signal.addEventListener("abort", this.#application.poller.follow(jobId));
     this.#followed.set(jobId, followed);
-    savedVideos.saveWhenFinished(jobId);
   }
 
   #protocolError(taskId: string, failure: BridgeError): ProtocolError {

@@ -64,7 +64,7 @@ async function measure(journal: Journal): Promise<number[]> {
     generate: async ({ topic }: Order) => ({ jobId: `job of ${topic}`, status: "processing" }),
     listVideos: async () => ({ videos: [] }),
   };
-  const jobs = { get: () => undefined, ids: () => new Set<string>(), addStarted() {}, updateFromPage() {} };
+  const jobs = { hasFailed: () => false, ids: () => new Set<string>(), addStarted() {}, updateFromPage() {} };
   const tryReadJob = async () => undefined;
   const once = new GenerateOnce({ service, guard, journal, maxGenerations: undefined, tryReadJob, jobs });
   const firstMs = await timeOf(() => journal.entries());

@@ -68,7 +68,7 @@ class WatchedWorld extends PolledWorld {
       // Only the list has the final video.
       this.listAs(jobId, status, failed ? {} : { finalVideoUrl: `https://media.example/${jobId}` });
     });
-    this.poller.watch(jobId);
+    this.poller.follow(jobId);
     if (this.#hasWebhooks) this.clock.after(durationMs + DELIVERY_MS, () => this.poller.hint(jobId));
     return { jobId, endsMs };
   }
@@ -122,9 +122,9 @@ async function measureManyJobs(count: number, { webhooks = false } = {}) {
     const { jobId, endsMs } = world.begin(randomEnd(random));
     ends.set(jobId, endsMs);
   };
-  world.store.on("change", (jobId) => {
+  world.book.on("change", (jobId) => {
     const endedMs = ends.get(jobId);
-    if (endedMs === undefined || world.store.get(jobId)?.job?.done !== true) return;
+    if (endedMs === undefined || world.book.get(jobId).state?.done !== true) return;
     ends.delete(jobId);
     // Another job replaces it.
     startOne();
@@ -153,8 +153,8 @@ async function measureSingleJobs(watching: Watching) {
   for (let index = 0; index < JOBS; index++) {
     const world = new WatchedWorld({ random, limit: 1_000, ...watching });
     const job = world.begin(randomEnd(random));
-    world.store.on("change", () => {
-      if (world.store.get(job.jobId)?.job?.done !== true) return;
+    world.book.on("change", () => {
+      if (world.book.get(job.jobId).state?.done !== true) return;
       seconds.push((world.clock.now() - job.endsMs) / 1000);
     });
     await world.clock.runUntil(job.endsMs + MINUTE_MS);

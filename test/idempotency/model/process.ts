@@ -196,7 +196,7 @@ class Process {
       maxGenerations: this.#program.maxGenerations,
       tryReadJob: async (jobId) =>
         ({ jobId, status: "processing", done: false, videoUrls: [] }) satisfies Job,
-      jobs: { ids: () => new Set(), get: () => undefined, updateFromPage() {}, addStarted() {} },
+      jobs: { ids: () => new Set(), hasFailed: () => false, updateFromPage() {}, addStarted() {} },
     });
     const publish = new PublishOnce({
       guard,

@@ -56,7 +56,7 @@ function canRead({ id, isSearching, can }: Card): boolean {
 
 function isOver({ job, failures, misses }: Card): boolean {
   if (failures >= MAX_FAILURES || misses >= MAX_MISSES) return true;
-  if (job?.done !== true) return job?.watchEnded !== undefined;
+  if (job?.done !== true) return job?.followingEnded !== undefined;
   return job.finalVideoUrl !== undefined || stateOf(job.status) !== "ready";
 }
 
@@ -83,7 +83,7 @@ async function readInto(card: Card, id: string): Promise<void> {
   // The result may have come meanwhile, and knows better.
   if (card.id !== id) return;
   card.job = job;
-  card.error = job.watchEnded ?? "";
+  card.error = job.followingEnded ?? "";
   if (!job.done) card.misses = 0;
 }
 

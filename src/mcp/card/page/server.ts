@@ -23,7 +23,7 @@ export interface Job {
   readonly publishedTo?: readonly Post[];
   readonly arguments?: Order;
   /** Why the server no longer polls it. */
-  readonly watchEnded?: string;
+  readonly followingEnded?: string;
 }
 
 /** A post on a platform, as the job or a result of publish_video names it. */

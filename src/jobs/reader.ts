@@ -2,12 +2,13 @@
 // job whose status names no final video gets it from the video list. Explains why a new job is not found.
 
 import { stateOf, UNLISTED_MS } from "../job.ts";
+import { type Clock, pause } from "../clock.ts";
 import { BridgeError, cancelledError } from "../errors.ts";
 import type { Job } from "../service/responses.ts";
 import type { Service } from "../service/client.ts";
 import { describeAge } from "../text.ts";
-import type { Clock } from "../clock.ts";
-import type { JobStore } from "./job-store.ts";
+import { LOOK_FIRST_MS } from "../time-budget.ts";
+import type { JobBook } from "./job-book.ts";
 
 /** What reading and polling need of the service. */
 export type JobSource = Pick<
@@ -24,10 +25,8 @@ export interface ReadOptions {
 
 export interface JobReaderOptions {
   readonly source: JobSource;
-  readonly store: JobStore;
-  readonly clock: Pick<Clock, "now" | "monotonicMs">;
-  /** When this computer started the job, whichever process it was, in milliseconds since the epoch. */
-  readonly startedAtMs: (jobId: string) => Promise<number | undefined>;
+  readonly book: JobBook;
+  readonly clock: Clock;
 }
 
 interface InFlightRead {
@@ -51,10 +50,8 @@ export class JobReader {
   readonly #options: JobReaderOptions;
   /** Status requests that are not answered yet, by job. */
   readonly #inFlight = new Map<string, InFlightRead>();
-  /** The last request for the video list. */
-  #list: { readonly startedMs: number; readonly done: Promise<void> } | undefined;
-  /** Whether the video list, in which links are looked up, could not be read the last time. */
-  #isListUnread = false;
+  /** The last request for the video list, which resolves to whether it was answered. */
+  #list: { readonly startedMs: number; readonly isRead: Promise<boolean> } | undefined;
 
   constructor(options: JobReaderOptions) {
     this.#options = options;
@@ -64,10 +61,10 @@ export class JobReader {
   async read(jobId: string, options: ReadOptions): Promise<Job> {
     const latest = await this.readLatest(jobId, options);
     // A job that has ended stays so.
-    return this.#options.store.get(jobId)?.job ?? latest;
+    return this.#options.book.get(jobId).state ?? latest;
   }
 
-  /** Returns what the service says, even where it denies an end that is already known. Else as `read`. */
+  /** Returns what the service says, even if it denies an end that is already known. Else as `read`. */
   async readLatest(jobId: string, options: ReadOptions): Promise<Job> {
     const { background, signal } = options;
     if (signal?.aborted === true) throw cancelledError(CANCELLED);
@@ -83,66 +80,66 @@ export class JobReader {
     }
   }
 
+  /** What the service says of the job; undefined if that can't be found out in a few seconds. Never rejects. */
+  async tryRead(jobId: string, signal: AbortSignal): Promise<Job | "not found" | undefined> {
+    const read = this.readLatest(jobId, { background: false, signal }).catch((error: unknown) => {
+      if (!(error instanceof BridgeError) || error.facts.code !== "not_found") return undefined;
+      // A gateway's 404, for which the user has to check the address, says nothing of the job.
+      return error.facts.isForUser === true ? undefined : ("not found" as const);
+    });
+    return Promise.race([read, pause(this.#options.clock, LOOK_FIRST_MS).then(() => undefined)]);
+  }
+
   /**
    * The last answer if it is no older than `maxAgeMs`, else as `read`. While little of the rate limit is
    * left, an answer of the last minute will do, and so will the start of a job within that minute.
    */
   async readRecent(jobId: string, maxAgeMs: number, options: ReadOptions): Promise<Job> {
-    const { source, store, clock } = this.#options;
-    const { job, fetchedAtMs } = store.get(jobId) ?? {};
+    const { source, book, clock } = this.#options;
+    const { state, fetchedAtMs } = book.get(jobId);
     const isShort = !source.hasSpareRequests();
     const allowedAgeMs = isShort ? Math.max(maxAgeMs, MAX_AGE_WHEN_SHORT_MS) : maxAgeMs;
-    const startAgeMs = isShort && job?.done === false ? store.ageMs(jobId) : undefined;
+    const startAgeMs = isShort && state?.done === false ? book.ageMs(jobId) : undefined;
     const ageMs = fetchedAtMs === undefined ? startAgeMs : clock.monotonicMs() - fetchedAtMs;
-    if (job === undefined || ageMs === undefined || ageMs > allowedAgeMs) return this.read(jobId, options);
-    if (options.background) return job;
-    await untilAborted(this.#lookUpLink(job, ageMs), options.signal);
-    return store.get(jobId)?.job ?? job;
+    if (state === undefined || ageMs === undefined || ageMs > allowedAgeMs) return this.read(jobId, options);
+    if (options.background) return state;
+    await untilAborted(this.#lookUpLink(state, ageMs), options.signal);
+    return book.get(jobId).state ?? state;
   }
 
   /**
-   * Updates the store from the newest page of the video list, unless it was requested in the last `maxAgeMs`.
-   * Sent as a user's request. Never rejects.
+   * Updates the book from the newest page of the video list, unless it was requested in the last `maxAgeMs`.
+   * Sent as a user's request. Resolves to whether the list could be read.
    */
-  refreshFromList(maxAgeMs: number): Promise<void> {
-    const { source, store, clock } = this.#options;
+  refreshFromList(maxAgeMs: number): Promise<boolean> {
+    const { source, book, clock } = this.#options;
     const startedMs = clock.monotonicMs();
     if (this.#list === undefined || startedMs - this.#list.startedMs > maxAgeMs) {
-      const done = source.listNewestVideos({ background: false, deadlineMs: LIST_DEADLINE_MS }).then(
+      const isRead = source.listNewestVideos({ background: false, deadlineMs: LIST_DEADLINE_MS }).then(
         ({ videos }) => {
-          store.updateFromPage(videos, { isFirstPage: true });
-          this.#isListUnread = false;
+          book.updateFromPage(videos, { isFirstPage: true });
+          return true;
         },
-        () => void (this.#isListUnread = true),
+        () => false,
       );
-      this.#list = { startedMs, done };
+      this.#list = { startedMs, isRead };
     }
-    return this.#list.done;
-  }
-
-  /** Whether the job's link is not known, or may be outdated, since the list could not be read. */
-  isLinkUnread(jobId: string): boolean {
-    return this.#isListUnread && this.#isLinkOld(jobId);
-  }
-
-  #isLinkOld(jobId: string): boolean {
-    const { store, clock } = this.#options;
-    const { linkAtMs = -Infinity } = store.get(jobId) ?? {};
-    return clock.monotonicMs() - linkAtMs > MAX_LINK_AGE_MS;
+    return this.#list.isRead;
   }
 
   /** The service may need a moment until it finds a job that it has just started. */
   async explainNotFound(jobId: string, error: BridgeError): Promise<BridgeError> {
-    const { store, clock, startedAtMs } = this.#options;
-    const { topic, createdAtMs, job } = store.get(jobId) ?? {};
-    const atMs = topic === undefined ? await startedAtMs(jobId) : createdAtMs;
-    const ageMs = Math.max(0, clock.now() - (atMs ?? -Infinity));
-    if (ageMs > UNLISTED_MS) return error;
+    const { book } = this.#options;
+    // Another process may have started it.
+    if (book.get(jobId).order === undefined) await book.readJournal();
+    const { order, state } = book.get(jobId);
+    const ageMs = book.ageMs(jobId);
+    if (order === undefined || ageMs === undefined || ageMs > UNLISTED_MS) return error;
     return new BridgeError(
       {
         ...error.facts,
-        // Another process may have started it with another key.
-        message: `This computer started the video ${describeAge(ageMs)}, and the service does not list it yet${job === undefined ? ", or not with this key" : ""}.`,
+        // With another key, perhaps.
+        message: `This computer started the video ${describeAge(ageMs)}, and the service does not list it yet${state === undefined ? ", or not with this key" : ""}.`,
         nextStep: "Call get_video_status in half a minute, and don't generate the video again.",
         retryable: true,
       },
@@ -152,14 +149,14 @@ export class JobReader {
 
   #send(jobId: string, background: boolean): InFlightRead {
     const request = async () => {
-      const { source, store } = this.#options;
+      const { source, book } = this.#options;
       const latest = await source.getJob(jobId, { background }).catch(async (error: unknown) => {
         const isUnknown = error instanceof BridgeError && error.facts.code === "not_found";
         throw isUnknown ? await this.explainNotFound(jobId, error) : error;
       });
       if (inFlight.wantsFinalVideo && latest.finalVideoUrl === undefined) await this.#lookUpLink(latest, 0);
-      const job = store.put(latest);
-      return latest.done ? job : latest;
+      const record = book.update(latest);
+      return latest.done ? (record.state ?? latest) : latest;
     };
     const answer = request().finally(() => this.#inFlight.delete(jobId));
     const inFlight: InFlightRead = { background, wantsFinalVideo: false, answer };
@@ -169,8 +166,12 @@ export class JobReader {
 
   /** The documented status has no final video; a list that is no older than that answer may have it. */
   async #lookUpLink({ jobId, status }: Job, ageMs: number): Promise<void> {
-    if (stateOf(status) !== "ready" || !this.#isLinkOld(jobId)) return;
-    await this.refreshFromList(Math.min(ageMs, LOOKUP_INTERVAL_MS));
+    const { book, clock } = this.#options;
+    const { link } = book.get(jobId);
+    if (stateOf(status) !== "ready") return;
+    if (link !== undefined && clock.monotonicMs() - link.atMs <= MAX_LINK_AGE_MS) return;
+    const isRead = await this.refreshFromList(Math.min(ageMs, LOOKUP_INTERVAL_MS));
+    book.setLinkUnread(jobId, !isRead);
   }
 }
 

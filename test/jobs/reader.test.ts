@@ -120,7 +120,7 @@ test("a cancelled read sends nothing if it was cancelled before", async () => {
 test("a user's read looks up the final video before the end is emitted", async () => {
   const world = completedWorld();
   const emitted: unknown[] = [];
-  world.store.on("change", (jobId) => emitted.push(world.store.get(jobId)?.job));
+  world.book.on("change", (jobId) => emitted.push(world.book.get(jobId).state));
   const answer = world.reader.read("a", USER);
   await world.until(1);
 
@@ -168,7 +168,7 @@ test.each([
   }
   await world.until(6);
   expect(answers).toEqual([completed, completed, completed]);
-  expect(world.reader.isLinkUnread("a")).toBe(world.failing.has("list"));
+  expect(world.book.get("a").isLinkUnread).toBe(world.failing.has("list"));
 
   world.list = list;
   world.failing.clear();
@@ -194,17 +194,19 @@ test("the final video of a completed job is looked up again for a user after a m
   expect(world.requests()).toEqual(["0 a user", "0 list user", "60 a user", "61 a user", "61 list user"]);
 });
 
-test("a link is unread once it is over a minute old and the list fails", async () => {
+test("a link that is over a minute old is known to be old if the list fails", async () => {
   const world = completedWorld();
   void world.reader.read("a", USER);
   await world.until(1);
   world.failing.set("list", failure("service_failed"));
-  void world.reader.refreshFromList(0);
+  void world.reader.read("a", USER);
+  await world.until(2);
+  expect(world.book.get("a").isLinkUnread).toBe(false);
 
-  await world.until(60);
-  expect(world.reader.isLinkUnread("a")).toBe(false);
   await world.until(62);
-  expect(world.reader.isLinkUnread("a")).toBe(true);
+  void world.reader.read("a", USER);
+  await world.until(63);
+  expect(world.book.get("a").isLinkUnread).toBe(true);
 });
 
 test.each([

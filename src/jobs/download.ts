@@ -1,0 +1,128 @@
+// Downloads a finished video from where its link leads, to a file. Never sends the key. Knows nothing of jobs.
+// Loaded on first use: it needs undici.
+
+import { createWriteStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import type { Dispatcher } from "undici";
+import type { ServiceConfig } from "../config.ts";
+import { isLoopback } from "../loopback.ts";
+import { createDispatcher } from "../service/proxy.ts";
+import { explainNetworkError } from "../service/transport-failure.ts";
+import { VERSION } from "../version.ts";
+import { DownloadFailure } from "./save-video.ts";
+
+const MAX_BYTES = 500 * 1024 * 1024;
+const MAX_REDIRECTS = 5;
+/** A connection that brings no byte for this long is given up. */
+const STALL_MS = 30_000;
+const DEADLINE_MS = 30 * 60_000;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+export interface DownloadOptions {
+  /** Plain http is allowed on this computer if the service runs here too. */
+  readonly service: Pick<ServiceConfig, "baseUrl" | "proxies">;
+  readonly signal: AbortSignal;
+}
+
+/** Writes a new file. Throws a DownloadFailure, or the file system's error; what was written then stays. */
+export async function download(
+  link: string,
+  path: string,
+  { service, ...options }: DownloadOptions,
+): Promise<void> {
+  const { proxies, baseUrl } = service;
+  const dispatcher = createDispatcher(proxies, { headersTimeout: STALL_MS, bodyTimeout: STALL_MS });
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const signal = AbortSignal.any([options.signal, deadline]);
+  // undici does not look at the signal before a proxy has answered.
+  const stop = () => void dispatcher.destroy().catch(() => {});
+  signal.addEventListener("abort", stop);
+  try {
+    const { body } = await follow(link, { dispatcher, signal, isLocal: isLoopback(baseUrl.hostname) });
+    await pipeline(body, limitBytes, createWriteStream(path, { flags: "wx", flush: true }), { signal });
+  } catch (error) {
+    if (deadline.aborted) throw new DownloadFailure("it took too long");
+    throw error instanceof DownloadFailure || isFileError(error)
+      ? error
+      : new DownloadFailure(explainNetworkError(error).reason, { mayPass: true });
+  } finally {
+    signal.removeEventListener("abort", stop);
+    stop();
+  }
+}
+
+/** Requests the link and what it redirects to. */
+async function follow(
+  link: string,
+  { dispatcher, signal, isLocal }: { dispatcher: Dispatcher; signal: AbortSignal; isLocal: boolean },
+): Promise<Dispatcher.ResponseData> {
+  let url = checkedUrl(link, isLocal);
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const answer = await dispatcher.request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: "GET",
+      // Any visitor sends these: there is neither key nor cookie.
+      headers: {
+        accept: "video/*, */*;q=0.5",
+        "accept-encoding": "identity",
+        "user-agent": `faceless-video-mcp/${VERSION}`,
+      },
+      signal,
+    });
+    if (!REDIRECTS.has(answer.statusCode)) return checkedVideo(answer);
+    await answer.body.dump();
+    url = checkedUrl(headerOf(answer, "location"), isLocal, url);
+  }
+  throw new DownloadFailure(`its link redirects more than ${MAX_REDIRECTS} times`);
+}
+
+/** Throws unless it is https, or http on this computer for a service that runs here too. */
+function checkedUrl(text: string, isLocal: boolean, base?: URL): URL {
+  if (!URL.canParse(text, base?.href)) throw new DownloadFailure("its link is not a URL");
+  const url = new URL(text, base);
+  const isSafe =
+    url.protocol === "https:" || (url.protocol === "http:" && isLocal && isLoopback(url.hostname));
+  if (!isSafe) throw new DownloadFailure("its link does not stay on https");
+  return url;
+}
+
+function checkedVideo(answer: Dispatcher.ResponseData): Dispatcher.ResponseData {
+  const { statusCode } = answer;
+  if (statusCode !== 200)
+    throw new DownloadFailure(`its host answered HTTP ${statusCode}`, { mayPass: statusCode >= 500 });
+  if (/^(text|image|audio)\/|^application\/\S*(json|xml)/i.test(headerOf(answer, "content-type")))
+    throw new DownloadFailure("its link does not lead to a video");
+  if (!/^(identity)?$/i.test(headerOf(answer, "content-encoding")))
+    throw new DownloadFailure("its host compresses the file");
+  checkSize(Number(headerOf(answer, "content-length")));
+  return answer;
+}
+
+/** undici throws if less arrives than Content-Length says. */
+async function* limitBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    checkSize(bytes);
+    yield chunk;
+  }
+  if (bytes === 0) throw new DownloadFailure("the file is empty");
+}
+
+function checkSize(bytes: number): void {
+  if (bytes > MAX_BYTES) throw new DownloadFailure(`the file is larger than ${MAX_BYTES / 1024 / 1024} MB`);
+}
+
+/** The first value; empty if there is none. */
+function headerOf({ headers }: Dispatcher.ResponseData, name: string): string {
+  return [headers[name]].flat()[0] ?? "";
+}
+
+function isFileError(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    "syscall" in error &&
+    ["open", "write", "fsync", "close"].includes(String(error.syscall))
+  );
+}

@@ -1,0 +1,154 @@
+// What is known of one job, as a value: the journal's entries and the service's answers become a JobRecord.
+// Pure: knows no clock and sends nothing.
+
+import { isEnded, stateOf } from "../job.ts";
+import type { Job, Video } from "../service/responses.ts";
+import { firstSpokenWords } from "../spoken-words.ts";
+
+/** A request for a video, as the journal holds it. Times are milliseconds since the epoch. */
+export interface JobOrder {
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly client?: string | undefined;
+  readonly atMs: number;
+  /** Undefined as long as the answer is not known, and for good if it never came. */
+  readonly jobId?: string | undefined;
+}
+
+/** A post of a job that was made, or may have been made. */
+export interface JobPost {
+  readonly platform: string;
+  readonly atMs: number;
+  /** The service's answer about it. Undefined if the outcome is not known. */
+  readonly result: { readonly url?: unknown } | undefined;
+}
+
+/** Whether a finished video is saved on this computer. */
+export type SavedVideo =
+  | { readonly state: "saving" | "saved"; readonly path: string }
+  /** `problem` is a clause that follows a colon. */
+  | { readonly state: "failed"; readonly problem: string };
+
+export interface JobRecord {
+  readonly jobId: string;
+  /** The request that started it, if it came from this computer. */
+  readonly order?: JobOrder;
+  /** Undefined if the journal can't be read. */
+  readonly posts?: readonly JobPost[];
+  /** The job's own last answer; for a job that this process started, at first the answer to the start. */
+  readonly state?: Job;
+  /** When the service gave that answer, on the monotonic clock. */
+  readonly fetchedAtMs?: number;
+  /** The same, in milliseconds since the epoch: for showing. */
+  readonly updatedAtMs?: number;
+  /** What a list said since then. */
+  readonly listedStatus?: string;
+  /** When the service says that it was created. */
+  readonly createdAtMs?: number;
+  /** The last one that the service gave, and when, on the monotonic clock. */
+  readonly link?: { readonly url: string; readonly atMs: number };
+  /** The link is not known or an older one, since the list could not be read. */
+  readonly isLinkUnread?: boolean;
+  readonly saved?: SavedVideo | undefined;
+  /** Why the job is no longer followed though it has not ended, as a sentence. */
+  readonly followingEnded?: string | undefined;
+}
+
+/** Milliseconds since the epoch. This computer's own time wins: the service's clock may differ. */
+export function startedAtMs({ order, createdAtMs }: JobRecord): number | undefined {
+  return order?.atMs ?? createdAtMs;
+}
+
+/** Milliseconds since the job was started; undefined if that is not known. */
+export function ageMs(record: JobRecord, nowMs: number): number | undefined {
+  const atMs = startedAtMs(record);
+  return atMs === undefined ? undefined : Math.max(0, nowMs - atMs);
+}
+
+/** The first spoken words of its topic; undefined if it was ordered elsewhere. */
+export function titleOf({ order }: JobRecord): string | undefined {
+  return order && firstSpokenWords(String(order.arguments["topic"]));
+}
+
+export function hasEnded({ state }: JobRecord): boolean {
+  return state?.done === true;
+}
+
+/** The last status that the service gave, in whichever answer. A list may lag behind an end. */
+export function lastStatus({ state, listedStatus }: JobRecord): string | undefined {
+  return state?.done === true ? state.status : (listedStatus ?? state?.status);
+}
+
+/** The job's own last answer, or what else is known of how it stands. */
+export function lastState(record: JobRecord): Job {
+  const { jobId, state } = record;
+  const status = lastStatus(record) ?? "processing";
+  return state ?? { jobId, status, done: isEnded(status), videoUrls: [] };
+}
+
+/** Times are those of the answer: `atMs` on the monotonic clock, `nowMs` since the epoch. */
+export interface AnsweredAt {
+  readonly atMs: number;
+  readonly nowMs: number;
+}
+
+/**
+ * With the job's own answer: still ended if it had ended, since a lagging replica of the service may answer with
+ * an older state, and with the final video that a list gave.
+ */
+export function withAnswer(record: JobRecord, answer: Job, { atMs, nowMs }: AnsweredAt): JobRecord {
+  const { listedStatus: _, ...before } = record;
+  if (hasEnded(record) && !answer.done) return record;
+  const url = answer.finalVideoUrl ?? (stateOf(answer.status) === "ready" ? record.link?.url : undefined);
+  return {
+    ...before,
+    state: url === undefined ? answer : { ...answer, finalVideoUrl: url },
+    fetchedAtMs: atMs,
+    updatedAtMs: nowMs,
+    ...(answer.finalVideoUrl !== undefined && linkOf(answer.finalVideoUrl, atMs)),
+  };
+}
+
+/** With what the video list says of the job. */
+export function withListed(record: JobRecord, video: Video, { atMs, nowMs }: AnsweredAt): JobRecord {
+  const { status, finalVideoUrl: url } = video;
+  const { state } = record;
+  const isReady = state !== undefined && stateOf(state.status) === "ready";
+  return {
+    ...record,
+    listedStatus: status,
+    ...(record.createdAtMs === undefined && readCreatedAt(video["createdAt"], nowMs)),
+    ...(url !== undefined && linkOf(url, atMs)),
+    ...(url !== undefined && isReady && { state: { ...state, finalVideoUrl: url } }),
+  };
+}
+
+function linkOf(url: string, atMs: number) {
+  return { link: { url, atMs }, isLinkUnread: false };
+}
+
+/** The first answer is a change only if it is the end; after the end nothing is. */
+export function hasChanged({ state: before }: JobRecord, { state: after }: JobRecord): boolean {
+  if (after === undefined || before === after) return false;
+  if (before === undefined) return after.done;
+  // The start of a job names no total: the first one that is named is no change.
+  const { total = after.progress?.total } = before.progress ?? {};
+  return !before.done && (!isSameContent(before, after) || total !== (after.progress?.total ?? total));
+}
+
+/** By the documented fields: a service may stamp every answer, and sign its links anew each time. */
+function isSameContent(before: Job, after: Job): boolean {
+  const [one, other] = [contentOf(before), contentOf(after)];
+  return one.length === other.length && one.every((value, index) => value === other[index]);
+}
+
+function contentOf({ status, progress, videoUrls, audioUrl, finalVideoUrl }: Job) {
+  const links = [audioUrl, finalVideoUrl, ...videoUrls].map((link) => link?.split(/[?#]/, 1)[0]);
+  return [status, progress?.completed ?? 0, progress?.failed ?? 0, ...links];
+}
+
+/** Reads an undocumented field, so any other shape of it is no error. */
+function readCreatedAt(value: unknown, nowMs: number): { createdAtMs?: number } {
+  const createdAtMs =
+    typeof value === "string" && /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN;
+  return createdAtMs <= nowMs ? { createdAtMs } : {};
+}

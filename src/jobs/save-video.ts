@@ -1,0 +1,271 @@
+// Saves finished videos on this computer: which ones, when and under which name. A file has its name only when it is
+// whole, and one that is there already is left alone. Knows neither HTTP nor the SDK.
+
+// Not from node:fs/promises, which would be loaded at the start and takes a millisecond.
+import { promises as fs } from "node:fs";
+import { basename, join } from "node:path";
+import { type Clock, pause } from "../clock.ts";
+import { errnoOf } from "../errors.ts";
+import { JOB_ID, stateOf } from "../job.ts";
+import type { Log } from "../log.ts";
+import type { JobBook } from "./job-book.ts";
+import { type JobRecord, lastStatus, titleOf } from "./job-record.ts";
+import type { Poller } from "./poller.ts";
+import type { JobReader } from "./reader.ts";
+
+/** Why a download failed, as a clause that follows a colon. Contains no text of the other side. */
+export class DownloadFailure extends Error {
+  /** Whether another request may succeed. */
+  readonly mayPass: boolean;
+
+  constructor(reason: string, { mayPass = false } = {}) {
+    super(reason);
+    this.mayPass = mayPass;
+  }
+}
+
+export interface VideoSaverOptions {
+  /** Absolute. Made with the first file. Nothing is saved if there is none. */
+  readonly folder: string | undefined;
+  readonly book: JobBook;
+  readonly poller: Pick<Poller, "follow">;
+  readonly reader: Pick<JobReader, "refreshFromList">;
+  /** Writes a new file. Throws a DownloadFailure, or an error of the file system. */
+  readonly download: (link: string, path: string, signal: AbortSignal) => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A video that is to be saved. */
+interface PendingVideo {
+  readonly stop: AbortController;
+  /** Resolves when nothing is done for it any more. */
+  readonly saving: Promise<void>;
+}
+
+const MAX_ATTEMPTS = 3;
+/** The pause before the second attempt; the one before the third is twice as long. */
+const ATTEMPT_PAUSE_MS = 1_000;
+/** The first call that asks for a failed video after this pause tries it again. */
+const RETRY_PAUSE_MS = 30_000;
+/** The list may lag behind the status, or never name a link: about 8 minutes in all. */
+const LOOKUPS = { firstMs: 2_000, maxMs: 60_000, max: 12 } as const;
+/** A list may show a hundred videos that are not saved yet. */
+const MAX_DOWNLOADS = 3;
+/** A slow disk must not hold up a user's call. */
+const FOLDER_DEADLINE_MS = 1_000;
+const MAX_NAME_BYTES = 140;
+/** A line of JSON for each video that was ever saved, so that one that the user removed isn't saved again. */
+const RECORD = ".faceless-saved.jsonl";
+const PART_NAME = /^\.faceless-.+\.part$/;
+const ABANDONED_AFTER_MS = 60 * 60_000;
+
+export class VideoSaver {
+  readonly #options: VideoSaverOptions;
+  readonly #pending = new Map<string, PendingVideo>();
+  /** When a failed video may be tried again, on the monotonic clock. */
+  readonly #retryAtMs = new Map<string, number>();
+  /** Each resolves when the last download that was given to it has ended. */
+  readonly #slots = Array.from({ length: MAX_DOWNLOADS }, () => Promise.resolve());
+  #isClosed = false;
+
+  constructor(options: VideoSaverOptions) {
+    this.#options = options;
+    const { folder, book, poller } = options;
+    if (folder === undefined) return;
+    book.on("start", (jobId) => void poller.follow(jobId));
+    book.on("change", (jobId) => this.#saveIfReady(jobId));
+  }
+
+  /**
+   * Brings `saved` of these jobs up to date, and saves those that are ready. Takes a second at most, and so much
+   * longer for the files that are being saved.
+   */
+  async refresh(jobIds: readonly string[], patienceMs = 0): Promise<void> {
+    const { folder, book, clock, log } = this.#options;
+    if (folder === undefined || this.#isClosed) return;
+    const read = this.#refresh(folder, jobIds).catch((error: unknown) =>
+      log.debug("The folder of saved videos can't be read.", error),
+    );
+    await Promise.race([read, pause(clock, FOLDER_DEADLINE_MS)]);
+    const linked = jobIds.filter((jobId) => book.get(jobId).link !== undefined);
+    const saving = linked.flatMap((jobId) => this.#pending.get(jobId)?.saving ?? []);
+    if (saving.length > 0) await Promise.race([Promise.all(saving), pause(clock, patienceMs)]);
+  }
+
+  /** Ends all downloads for good. Resolves when nothing of them is left on disk. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const videos = [...this.#pending.values()];
+    for (const { stop } of videos) stop.abort();
+    await Promise.all(videos.map(({ saving }) => saving));
+  }
+
+  async #refresh(folder: string, jobIds: readonly string[]): Promise<void> {
+    const { book } = this.#options;
+    const names = await readNames(folder);
+    for (const jobId of jobIds) {
+      const name = names.get(jobId);
+      const path = join(folder, name ?? "");
+      if (name === undefined) this.#saveIfReady(jobId);
+      else book.setSaved(jobId, (await exists(path)) ? { state: "saved", path } : undefined);
+    }
+  }
+
+  #saveIfReady(jobId: string): void {
+    const { folder, book, clock } = this.#options;
+    const record = book.get(jobId);
+    const retryAtMs = this.#retryAtMs.get(jobId) ?? -Infinity;
+    if (folder === undefined || this.#isClosed || this.#pending.has(jobId)) return;
+    if (stateOf(lastStatus(record) ?? "") !== "ready" || clock.monotonicMs() < retryAtMs) return;
+    const stop = new AbortController();
+    const saving = this.#save(folder, jobId, stop.signal).finally(() => this.#pending.delete(jobId));
+    this.#pending.set(jobId, { stop, saving });
+  }
+
+  /** Never rejects. */
+  async #save(folder: string, jobId: string, signal: AbortSignal): Promise<void> {
+    const { book, clock, log } = this.#options;
+    try {
+      const link = await this.#findLink(jobId, signal);
+      await book.readJournal();
+      const name = nameOf(book.get(jobId), clock.now());
+      const path = join(folder, name);
+      if (link === undefined || signal.aborted || (await readNames(folder)).has(jobId)) return;
+      book.setSaved(jobId, { state: "saving", path });
+      await this.#inSlot(() => this.#write(path, jobId, signal));
+      await fs.appendFile(join(folder, RECORD), `${JSON.stringify({ jobId, name })}\n`);
+      book.setSaved(jobId, { state: "saved", path });
+    } catch (error) {
+      if (signal.aborted) return;
+      const problem = error instanceof DownloadFailure ? error.message : describeFolderError(error);
+      this.#retryAtMs.set(jobId, clock.monotonicMs() + RETRY_PAUSE_MS);
+      book.setSaved(jobId, { state: "failed", problem });
+      log.warn(`The video of job ${jobId} was not saved: ${problem}.`, error);
+    }
+  }
+
+  /** The link of a finished video; undefined if the list names none for long, or by the signal. */
+  async #findLink(jobId: string, signal: AbortSignal): Promise<string | undefined> {
+    const { book, reader, clock } = this.#options;
+    for (let lookups = 0; lookups < LOOKUPS.max && !signal.aborted; lookups++) {
+      const { link } = book.get(jobId);
+      if (link !== undefined) return link.url;
+      await reader.refreshFromList(LOOKUPS.firstMs);
+      if (book.get(jobId).link === undefined)
+        await pause(clock, Math.min(LOOKUPS.maxMs, LOOKUPS.firstMs * 2 ** lookups), signal);
+    }
+    return undefined;
+  }
+
+  /** Writes the file beside its place, and starts over when the connection breaks, twice at most. */
+  async #write(path: string, jobId: string, signal: AbortSignal): Promise<void> {
+    const { folder = "", book, download, clock } = this.#options;
+    await fs.mkdir(folder, { recursive: true });
+    if (await exists(path)) return;
+    await removeAbandoned(folder, clock.now());
+    for (let attempt = 1; ; attempt++) {
+      signal.throwIfAborted();
+      // Two processes may save the same video, so each writes to a file of its own.
+      const part = join(folder, `.faceless-${crypto.randomUUID()}.part`);
+      try {
+        await download(book.get(jobId).link?.url ?? "", part, signal);
+        if (!(await exists(path))) await fs.rename(part, path);
+        return;
+      } catch (error) {
+        const mayPass = error instanceof DownloadFailure && error.mayPass;
+        if (!mayPass || attempt === MAX_ATTEMPTS) throw error;
+      } finally {
+        await fs.rm(part, { force: true }).catch(() => {});
+      }
+      await pause(clock, ATTEMPT_PAUSE_MS * attempt, signal);
+    }
+  }
+
+  /** Runs it when one of few others has ended. */
+  async #inSlot(run: () => Promise<void>): Promise<void> {
+    const ended = (this.#slots.shift() ?? Promise.resolve()).then(run);
+    this.#slots.push(ended.catch(() => {}));
+    await ended;
+  }
+}
+
+/** "faceless-2026-11-20-Why-the-sea-is-salty-0f4b6f2e.mp4". The date is this computer's. */
+export function nameOf(record: JobRecord, nowMs: number): string {
+  const localMs = nowMs - new Date(nowMs).getTimezoneOffset() * 60_000;
+  const date = new Date(localMs).toISOString().slice(0, 10);
+  // Ids that are no UUIDs mostly differ at their end, and may hold anything.
+  const { jobId } = record;
+  const id = JOB_ID.test(jobId) ? jobId.slice(0, 8) : Buffer.from(jobId).toString("hex").slice(-8);
+  const free = MAX_NAME_BYTES - `faceless-${date}--${id}.mp4`.length;
+  return ["faceless", date, ...wordsOf(titleOf(record) ?? "", free), `${id}.mp4`].join("-");
+}
+
+/** Letters and digits of any script, joined by hyphens: whole words if possible. */
+function wordsOf(title: string, maxBytes: number): string[] {
+  const text = title.normalize().replace(/[\p{Default_Ignorable_Code_Point}'’]/gu, "");
+  const words = (text.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu) ?? []).join("-");
+  const [cut] = /^(?:.{1,40}$|.{20,40}(?=-)|.{40})/u.exec(words) ?? [];
+  if (cut === undefined) return [];
+  const characters = Array.from(cut);
+  while (Buffer.byteLength(characters.join("")) > maxBytes) characters.pop();
+  return [characters.join("").replace(/-$/, "")];
+}
+
+/** The file of each job that was ever saved, by whichever process. */
+async function readNames(folder: string): Promise<ReadonlyMap<string, string>> {
+  const text = await fs.readFile(join(folder, RECORD), "utf8").catch((error: unknown) => {
+    if (isMissing(error)) return "";
+    throw error;
+  });
+  return new Map(text.split("\n").flatMap(parseLine));
+}
+
+function parseLine(line: string): (readonly [jobId: string, name: string])[] {
+  try {
+    const saved: unknown = JSON.parse(line);
+    if (typeof saved !== "object" || saved === null || !("jobId" in saved) || !("name" in saved)) return [];
+    return [[String(saved.jobId), basename(String(saved.name))]];
+  } catch {
+    // The line was torn.
+    return [];
+  }
+}
+
+async function removeAbandoned(folder: string, nowMs: number): Promise<void> {
+  for (const name of (await fs.readdir(folder)).filter((name) => PART_NAME.test(name))) {
+    const path = join(folder, name);
+    const { mtimeMs } = await fs.stat(path).catch(() => ({ mtimeMs: Infinity }));
+    if (nowMs - mtimeMs > ABANDONED_AFTER_MS) await fs.rm(path, { force: true }).catch(() => {});
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return fs.access(path).then(
+    () => true,
+    (error: unknown) => {
+      if (isMissing(error)) return false;
+      throw error;
+    },
+  );
+}
+
+function isMissing(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR"].includes(errnoOf(error) ?? "");
+}
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the disk is read-only",
+  ENOTDIR: "a part of the folder's path is a file",
+  EEXIST: "the folder's path leads to a file",
+};
+
+/** Why a folder did not take a file, as a clause with the system's code. */
+export function describeFolderError(error: unknown): string {
+  const code = errnoOf(error) ?? "unknown reason";
+  return `${PROBLEMS[code] ?? "writing to the folder failed"} (${code})`;
+}

@@ -1,0 +1,298 @@
+// A job in words, for results: what is known of it, and what that means to the caller. Pure: everything comes from
+// the job's record. The tables have a sentence per item; those that don't apply are left out.
+
+import * as z from "zod";
+import type { Config } from "../config.ts";
+import { type JobState, jobUri, stateOf } from "../job.ts";
+import { ageMs, type JobOrder, type JobPost, type JobRecord, lastState } from "../jobs/job-record.ts";
+import { RENDER_TIME } from "../service/options.ts";
+import { platformTitle } from "../service/platforms.ts";
+import type { Job } from "../service/responses.ts";
+import {
+  cleanServiceText,
+  cutText,
+  describeAge,
+  inSentences,
+  inWords,
+  localTime,
+  quote,
+  stripUnsafeCharacters,
+} from "../text.ts";
+import type { ToolOutcome } from "./tool.ts";
+
+/** Much longer than renders usually take. */
+const LONG_RENDER_MS = 10 * 60_000;
+const MAX_TOPIC_CHARACTERS = 2_000;
+
+export interface DescribeOptions {
+  readonly config: Pick<Config, "sandbox" | "sandboxSeconds" | "readOnly">;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: number;
+  /** The next step may be to ask the user about publishing. */
+  readonly suggestsPublishing?: boolean;
+  readonly wholeTopic?: boolean;
+}
+
+/** What the sentences are made of. */
+interface Facts extends DescribeOptions {
+  readonly record: JobRecord;
+  readonly job: Job;
+  readonly ageMs: number | undefined;
+  readonly isLong: boolean;
+  /** Undefined if the journal can't be read. */
+  readonly posts: readonly JobPost[] | undefined;
+  /** The service has not given the final video's link. */
+  readonly isLinkMissing: boolean;
+}
+
+type Sentence = (facts: Facts) => string | false | undefined;
+
+/** A job with what this computer knows of it. */
+export function describe(record: JobRecord, options: DescribeOptions): ToolOutcome<Job> {
+  const job = lastState(record);
+  const age = ageMs(record, options.nowMs);
+  const facts: Facts = {
+    ...options,
+    record,
+    job,
+    ageMs: age,
+    isLong: age !== undefined && age >= LONG_RENDER_MS,
+    posts: record.posts && newestOf(record.posts),
+    isLinkMissing: job.finalVideoUrl === undefined && !hasUnsafeLinks(job),
+  };
+  const state = stateOf(job.status);
+  const { posts = [] } = facts;
+  const order = job.done && record.order !== undefined ? describeOrder(record.order, options) : undefined;
+  const { followingEnded } = record;
+  return {
+    summary: inSentences(
+      ...SUMMARY[state].map((sentence) => sentence(facts)),
+      order?.isCut === true && `The topic is cut here: ${jobUri(job.jobId)} has it whole.`,
+    ),
+    nextStep: NEXT_STEP[state].map((sentence) => sentence(facts)).find(Boolean) || undefined,
+    result: {
+      ...job,
+      ...savedToOf(record),
+      ...(job.done && posts.length > 0 && { publishedTo: posts.map(describePost) }),
+      ...(order !== undefined && { arguments: order.args }),
+      ...(!job.done && followingEnded !== undefined && { followingEnded }),
+    },
+  };
+}
+
+const unsafeLinks: Sentence = ({ job }) =>
+  hasUnsafeLinks(job) && "Links that are not safe to open were left out.";
+
+const progress: Sentence = ({ job, record: { followingEnded } }) => {
+  const status = quote(job.status, 60);
+  const usual =
+    stateOf(job.status) === "rendering" ? "Still rendering" : `The service gives the status ${status}`;
+  const state = followingEnded === undefined ? usual : `${followingEnded} It was last seen as ${status}`;
+  return `${state}: ${describeProgress(job)}.`;
+};
+
+const age: Sentence = ({ ageMs, isLong, config }) => {
+  const usual = renderTime(config);
+  if (ageMs === undefined) return `Renders take ${usual}.`;
+  return `Started ${describeAge(ageMs)}${isLong ? `, much longer than the usual ${usual}` : `; renders take ${usual}`}.`;
+};
+
+/** The sentences of the summary, in this order. */
+const SUMMARY: Readonly<Record<JobState, readonly Sentence[]>> = {
+  rendering: [progress, age, unsafeLinks],
+  other: [progress, age, unsafeLinks],
+  refunded: [() => "The render failed, and its credits are refunded automatically."],
+  ready: [
+    ({ job }) =>
+      job.finalVideoUrl === undefined
+        ? `The video is ready: ${describeClips(job)}.`
+        : `Your video is ready: ${job.finalVideoUrl}`,
+    ({ isLinkMissing, record }) =>
+      isLinkMissing &&
+      (record.isLinkUnread === true
+        ? "The link of the final video could not be looked up."
+        : "The service has not listed the link of the final video yet."),
+    ({ job, record }) =>
+      job.finalVideoUrl !== undefined &&
+      record.isLinkUnread === true &&
+      "This link is an older one, and could not be looked up again.",
+    ({ job }) => job.finalVideoUrl !== undefined && hasFailedClips(job) && `${describeFailedClips(job)}.`,
+    ({ record: { saved } }) => {
+      if (saved === undefined) return undefined;
+      if (saved.state === "failed")
+        return `It could not be saved on this computer: ${saved.problem}. A later get_video_status tries again.`;
+      return `It ${saved.state === "saved" ? "is" : "will be"} saved as ${saved.path}.`;
+    },
+    ({ posts }) => posts === undefined && "Where it was posted is not known: the journal can't be read.",
+    ({ posts, config }) => {
+      const names = titlesOf(posts, ({ result }) => linkOf(result) !== undefined);
+      return (
+        names &&
+        (config.sandbox ? `In this sandbox it counts as posted to ${names}.` : `It was posted to ${names}.`)
+      );
+    },
+    ({ posts }) => {
+      const names = titlesOf(posts, ({ result }) => result !== undefined && linkOf(result) === undefined);
+      return names && `The service reports a post on ${names} but gave no link.`;
+    },
+    ({ posts }) => {
+      const names = titlesOf(posts, ({ result }) => result === undefined);
+      return names && `A post to ${names} was sent, and its outcome is not known.`;
+    },
+    unsafeLinks,
+  ],
+};
+
+const whenLong: Sentence = ({ isLong, config }) =>
+  isLong &&
+  `Tell the user that it takes unusually long. Look again with get_video_status when they ask${config.readOnly ? "" : ", and don't generate it again"}.`;
+const whenNotFollowed: Sentence = ({ record }) =>
+  record.followingEnded !== undefined && "Tell the user. Look again with get_video_status when they ask.";
+const wait: Sentence = () => "Call get_video_status again with waitSeconds 50.";
+
+/** The first one that applies. */
+const NEXT_STEP: Readonly<Record<JobState, readonly Sentence[]>> = {
+  rendering: [whenLong, whenNotFollowed, wait],
+  other: [whenLong, whenNotFollowed, wait],
+  refunded: [
+    ({ config }) => config.readOnly && "Tell the user.",
+    () => "Tell the user. The same video can be generated again if they still want it.",
+  ],
+  ready: [
+    // A job of unknown age may be an old one, whose link never comes.
+    ({ isLinkMissing, record, ageMs = Infinity }) =>
+      isLinkMissing &&
+      (record.isLinkUnread === true || ageMs >= LONG_RENDER_MS) &&
+      "Tell the user that it is ready. Look for the link with get_video_status when they ask for it.",
+    ({ isLinkMissing }) => isLinkMissing && "Call get_video_status again in a few seconds for that link.",
+    ({ job }) => job.finalVideoUrl === undefined && "Tell the user to watch it on the service's website.",
+    ({ posts = [] }) => {
+      const unseen = titlesOf(posts, ({ result }) => linkOf(result) === undefined);
+      return (
+        unseen && `Show the user the link${andPosts(posts)} Tell them to look for the post on ${unseen}.`
+      );
+    },
+    ({ posts, suggestsPublishing = false }) =>
+      suggestsPublishing &&
+      posts?.length === 0 &&
+      "Show the user the link. Unless they have said where this video goes, ask.",
+    ({ posts = [] }) => `Show the user the link${andPosts(posts)}`,
+  ],
+};
+
+function andPosts(posts: readonly JobPost[]): string {
+  return posts.some(({ result }) => linkOf(result) !== undefined) ? ", and those of the posts." : ".";
+}
+
+/** How long a render takes, as a phrase. */
+export function renderTime({ sandbox, sandboxSeconds }: DescribeOptions["config"]): string {
+  return sandbox ? `about ${sandboxSeconds} seconds in this sandbox` : RENDER_TIME;
+}
+
+/** The posts of a job that the journal knows, with their links, for a read that failed. */
+export function describePosts({ posts = [] }: JobRecord): string {
+  const sent = newestOf(posts).map(({ platform, result }) => {
+    const title = platformTitle(platform);
+    return result === undefined
+      ? `${title} (outcome not known)`
+      : `${title} ${linkOf(result) ?? "(no link)"}`;
+  });
+  return sent.length === 0 ? "" : `The journal has these posts of the video: ${sent.join(", ")}.`;
+}
+
+/** A post whose outcome is not known counts only as the newest of its platform. */
+function newestOf(posts: readonly JobPost[]): readonly JobPost[] {
+  return posts.filter(
+    ({ platform, result }, index) =>
+      result !== undefined || posts.slice(index + 1).every((later) => later.platform !== platform),
+  );
+}
+
+/** A post, as results name it. Anyone who may write to the journal may write anything. */
+export function describePost({ platform, atMs, result }: JobPost) {
+  const url = linkOf(result);
+  return {
+    platform: cleanServiceText(platform, 100),
+    ...(url !== undefined && { url }),
+    at: localTime(atMs),
+    ...(result === undefined && { unknown: true }),
+  };
+}
+
+function linkOf(result: JobPost["result"]): string | undefined {
+  const url = result?.url;
+  if (typeof url !== "string" || !/^https?:\/\/\S{1,4096}$/i.test(url)) return undefined;
+  return stripUnsafeCharacters(url) === url ? url : undefined;
+}
+
+/** Each platform once, though each post on it is an entry. */
+function titlesOf(posts: readonly JobPost[] = [], isWanted: (post: JobPost) => boolean): string {
+  return inWords([...new Set(posts.filter(isWanted).map(({ platform }) => platformTitle(platform)))]);
+}
+
+/** The arguments as ordered, without unsafe characters. */
+export function describeArguments({ arguments: args }: JobOrder): JobOrder["arguments"] {
+  const clean = (value: unknown) => (typeof value === "string" ? stripUnsafeCharacters(value) : value);
+  return Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [stripUnsafeCharacters(name), clean(value)]),
+  );
+}
+
+function describeOrder(order: JobOrder, { wholeTopic = false }: DescribeOptions) {
+  const args = describeArguments(order);
+  const topic = cutText(String(args["topic"]), MAX_TOPIC_CHARACTERS);
+  const isCut = !wholeTopic && topic !== args["topic"];
+  return { args: isCut ? { ...args, topic } : args, isCut };
+}
+
+/** Describes a post's fields in words: a schema would make tools/list longer. */
+export const publishedToField = () =>
+  z.array(z.looseObject({})).describe("{platform, url, at, unknown}, known to this computer only").optional();
+
+export const savedToField = () => ({
+  savedTo: z.string().describe("File on the computer that runs this server").optional(),
+});
+
+export function savedToOf({ saved }: JobRecord): { readonly savedTo?: string } {
+  return saved?.state === "saved" ? { savedTo: saved.path } : {};
+}
+
+function hasUnsafeLinks(job: Job): boolean {
+  return job["unsafeLinksLeftOut"] !== undefined;
+}
+
+/** The state in a few words, for a progress bar. */
+export function describeProgress(job: Job): string {
+  switch (stateOf(job.status)) {
+    case "ready":
+      return `Ready: ${describeClips(job)}`;
+    case "refunded":
+      return "Failed, credits are refunded";
+    case "rendering":
+    case "other":
+      return describeClipsSoFar(job);
+  }
+}
+
+function describeClipsSoFar(job: Job): string {
+  const { total, completed } = job.progress ?? {};
+  if (total === undefined || completed === undefined) return `${describeClips(job)} so far`;
+  const failed = hasFailedClips(job) ? `, ${job.progress?.failed} failed` : "";
+  return `${completed} of ${total} clips${failed}`;
+}
+
+function describeClips(job: Job): string {
+  const { length } = job.videoUrls;
+  const clips = `${length} ${length === 1 ? "clip" : "clips"}`;
+  return stateOf(job.status) === "ready" && hasFailedClips(job)
+    ? `${clips}. ${describeFailedClips(job)}`
+    : clips;
+}
+
+function hasFailedClips({ progress }: Job): boolean {
+  return (progress?.failed ?? 0) > 0;
+}
+
+function describeFailedClips({ progress: { failed = 0, total } = {} }: Job): string {
+  return total === undefined ? `${failed} clips failed` : `${failed} of ${total} clips failed`;
+}

@@ -1,0 +1,291 @@
+// FACELESS_SAVE_DIR as a user sees it: finished videos become files.
+
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { nameOf } from "../../src/jobs/save-video.ts";
+import { CANARY, tracesOf } from "../fixtures/canary.ts";
+import { connectLegacy, connectModern, TEST_CLIENTS, type TestClient, textOf } from "../fixtures/clients.ts";
+import { GENERATE, JOB_ID, JOB_URI, OTHER_JOB_ID, STATUS, VIDEOS } from "../fixtures/constants.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { type Script, scriptedService } from "../fixtures/scripted-service.ts";
+import { until } from "../fixtures/until.ts";
+
+/** No two parts of it are alike. */
+const VIDEO = Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * index) % 251));
+const MP4 = { headers: { "content-type": "video/mp4" }, body: VIDEO };
+const FILE = "GET /final.mp4";
+const UNTITLED = /^faceless-\d{4}-\d\d-\d\d-0f4b6f2e\.mp4$/;
+
+/** A service with one finished video, whose file is served by this script, and a folder for it. */
+async function setUp(file: Script = MP4) {
+  const service = await scriptedService({ [FILE]: file });
+  const finalVideoUrl = `${service.url}/final.mp4`;
+  service.on(STATUS, { json: { status: "completed", videoUrls: [], finalVideoUrl } });
+  const folder = join(temporaryFolder(), "Videos");
+  const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url, FACELESS_SAVE_DIR: folder };
+  return { service, folder, env, finalVideoUrl, downloads: () => service.lines(FILE).length };
+}
+
+const filesIn = (folder: string) =>
+  existsSync(folder) ? readdirSync(folder).filter((name) => name !== ".faceless-saved.jsonl") : [];
+
+/** What get_video_status says of the file in the end, without the sentence with the link. */
+async function outcome(client: TestClient): Promise<string> {
+  const read = async () =>
+    String((await client.call("get_video_status", { jobId: JOB_ID })).structuredContent?.["summary"]);
+  const parts = /^Your video is ready: \S+ (.*?)(?: The user can set.*)?$/;
+  let said = "";
+  await until(async () => !(said = parts.exec(await read())?.[1] ?? "").includes("will be saved"));
+  return said;
+}
+
+const failed = (problem: string) =>
+  `It could not be saved on this computer: ${problem}. A later get_video_status tries again.`;
+
+describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
+  test("a video that was ordered is on disk although nobody asks, and every answer says where", async () => {
+    const folder = join(temporaryFolder(), "Videos");
+    const env = { FACELESS_SAVE_DIR: folder, FACELESS_SANDBOX_SECONDS: "0.5", FACELESS_POLL_SECONDS: "0.2" };
+    const client = await connect({ args: ["--sandbox"], env });
+    const started = await client.call("generate_video", { topic: "Why the sea is salty" });
+    const jobId = String(started.structuredContent?.["jobId"]);
+    await until(() => filesIn(folder).join().endsWith(".mp4"));
+
+    const status = await client.call("get_video_status", { jobId });
+    const [name = "", ...others] = filesIn(folder);
+    const path = join(folder, name);
+    expect({ name, others }).toEqual({
+      name: expect.stringMatching(
+        new RegExp(`^faceless-\\d{4}-\\d\\d-\\d\\d-Why-the-sea-is-salty-${jobId.slice(0, 8)}\\.mp4$`),
+      ),
+      others: [],
+    });
+    const finalVideoUrl = String(status.structuredContent?.["finalVideoUrl"]);
+    const served = Buffer.from(await (await fetch(finalVideoUrl)).arrayBuffer());
+    expect(readFileSync(path).equals(served)).toBe(true);
+    expect(status.structuredContent).toMatchObject({ status: "completed", savedTo: path });
+    expect(textOf(status)).toContain(`Your video is ready: ${finalVideoUrl} It is saved as ${path}.`);
+    const listed = await client.call("list_videos");
+    expect(listed.structuredContent).toMatchObject({ videos: [{ jobId, savedTo: path }] });
+    expect(await client.read(`faceless://jobs/${jobId}`)).toMatchObject({ savedTo: path });
+  });
+});
+
+test.each<[string, boolean, (client: TestClient) => Promise<unknown>]>([
+  ["subscribed to", true, (client) => client.subscribe(JOB_URI)],
+  ["waited for", true, (client) => client.call("get_video_status", { jobId: JOB_ID, waitSeconds: 20 })],
+  ["read when it was ready", false, (client) => client.read(JOB_URI)],
+])("a video that was %s is saved, without the key", async (_, isFollowed, act) => {
+  const { service, folder, env, finalVideoUrl } = await setUp();
+  const processing = { json: { status: "processing", videoUrls: [] } };
+  const completed = { json: { status: "completed", videoUrls: [], finalVideoUrl } };
+  service.on(STATUS, isFollowed ? [processing, processing, completed] : completed);
+  const client = await connectLegacy({ env: { ...env, FACELESS_POLL_SECONDS: "0.1" } });
+
+  await act(client);
+
+  await until(() => UNTITLED.test(filesIn(folder).join()));
+  expect(readFileSync(join(folder, filesIn(folder)[0] ?? "")).equals(VIDEO)).toBe(true);
+  const [download] = service.requests.filter(({ path }) => path === "/final.mp4");
+  expect(tracesOf(CANARY, JSON.stringify(download?.headers))).toEqual([]);
+});
+
+test("a list saves what this computer ordered, once: neither the rest nor what the user has removed", async () => {
+  const { service, folder, env, finalVideoUrl, downloads } = await setUp();
+  const state = temporaryFolder();
+  const open = (more: object) => connectModern({ env: { ...env, FACELESS_STATE_DIR: state, ...more } });
+  service.on(GENERATE, { json: { jobId: JOB_ID, status: "processing" } });
+  service.on(STATUS, { json: { status: "processing", videoUrls: [] } });
+  const ended = (jobId: string) => ({
+    jobId,
+    status: "completed",
+    finalVideoUrl,
+    savedTo: "/of/the/service",
+  });
+  service.on(VIDEOS, { json: { videos: [ended(JOB_ID), ended(OTHER_JOB_ID)] } });
+  const first = await open({ FACELESS_SAVE_DIR: "" });
+  await first.call("generate_video", { topic: "Why the sea is salty. [waves]" });
+  await first.raw.close();
+
+  const second = await open({});
+  await second.call("list_videos");
+  await until(() => /^[^,]+-Why-the-sea-is-salty-0f4b6f2e\.mp4$/.test(filesIn(folder).join()));
+  const path = join(folder, filesIn(folder)[0] ?? "");
+  await until(async () => JSON.stringify(await second.call("list_videos")).includes("savedTo"));
+  const listed = await second.call("list_videos");
+  expect(listed.structuredContent).toMatchObject({ videos: [{ jobId: JOB_ID, savedTo: path }, {}] });
+  expect(JSON.stringify(listed.structuredContent).match(/savedTo/g)).toHaveLength(1);
+  await second.raw.close();
+
+  rmSync(path);
+  service.on(STATUS, { json: { status: "completed", videoUrls: [], finalVideoUrl } });
+  const third = await open({});
+  const again = [await third.call("list_videos"), await third.call("get_video_status", { jobId: JOB_ID })];
+  expect(JSON.stringify(again)).not.toContain("saved");
+  expect({ downloads: downloads(), files: filesIn(folder) }).toEqual({ downloads: 1, files: [] });
+});
+
+test("a failed download is a sentence of the next list, too", async () => {
+  const { service, env, finalVideoUrl } = await setUp({ status: 404 });
+  service.on(GENERATE, { json: { jobId: JOB_ID, status: "processing" } });
+  service.on(VIDEOS, { json: { videos: [{ jobId: JOB_ID, status: "completed", finalVideoUrl }] } });
+  const client = await connectLegacy({ env });
+  await client.call("generate_video", { topic: "Tides" });
+  await client.call("get_video_status", { jobId: JOB_ID });
+
+  expect(textOf(await client.call("list_videos"))).toContain(
+    "A video could not be saved on this computer: its host answered HTTP 404. A later list_videos tries again.",
+  );
+});
+
+test("a call says where the file will be while it is written, and the file has its name only when it is whole", async () => {
+  const release: { now?: () => void } = {};
+  const { folder, env } = await setUp((_, { outgoing }) => {
+    outgoing.writeHead(200, { "content-type": "video/mp4", "content-length": VIDEO.length });
+    outgoing.write(VIDEO.subarray(0, 1_000));
+    release.now = () => outgoing.end(VIDEO.subarray(1_000));
+  });
+  const client = await connectLegacy({ env });
+  const early = await client.call("get_video_status", { jobId: JOB_ID });
+
+  const path = /will be saved as (\S+)\./.exec(textOf(early))?.[1] ?? "";
+  expect(early.structuredContent).not.toHaveProperty("savedTo");
+  expect(filesIn(folder)).toEqual([expect.stringMatching(/^\.faceless-[\da-f-]{36}\.part$/)]);
+  release.now?.();
+  expect(await outcome(client)).toBe(`It is saved as ${path}.`);
+  expect(filesIn(folder)).toEqual([expect.stringMatching(UNTITLED)]);
+});
+
+test.each<[string, Script, string]>([
+  ["answers that it is gone", { status: 404 }, "its host answered HTTP 404"],
+  [
+    "answers with a page",
+    { headers: { "content-type": "text/html" }, body: "<p>" },
+    "its link does not lead to a video",
+  ],
+  ["answers with nothing", { headers: { "content-type": "video/mp4" } }, "the file is empty"],
+  [
+    "names more than 500 MB",
+    (_, { outgoing }) => void outgoing.writeHead(200, { "content-length": 500 * 1024 * 1024 + 1 }).write("x"),
+    "the file is larger than 500 MB",
+  ],
+  [
+    "leads away from https",
+    { status: 302, headers: { location: "http://media.example/v.mp4" } },
+    "its link does not stay on https",
+  ],
+  [
+    "leads in a circle",
+    { status: 302, headers: { location: "/final.mp4" } },
+    "its link redirects more than 5 times",
+  ],
+])("a host that %s costs the file and never the call", async (_, script, problem) => {
+  const { folder, env } = await setUp(script);
+  const client = await connectLegacy({ env });
+
+  expect(await outcome(client)).toBe(failed(problem));
+  expect(filesIn(folder)).toEqual([]);
+  expect(client.stderr()).toContain(`The video of job ${JOB_ID} was not saved: ${problem}.`);
+});
+
+test("a download that breaks off is begun anew, three times at most", async () => {
+  const cut: Script = (_, { outgoing }) => {
+    outgoing.writeHead(200, { "content-type": "video/mp4", "content-length": VIDEO.length });
+    outgoing.write(Buffer.alloc(1_000));
+    outgoing.socket?.end();
+  };
+  const lucky = await setUp([cut, "reset", MP4]);
+  const unlucky = await setUp([cut, cut, cut, MP4]);
+  const [one, other] = [await connectLegacy({ env: lucky.env }), await connectLegacy({ env: unlucky.env })];
+
+  expect(await outcome(one)).toMatch(/^It is saved as /);
+  expect(readFileSync(join(lucky.folder, filesIn(lucky.folder)[0] ?? "")).equals(VIDEO)).toBe(true);
+  expect(await outcome(other)).toMatch(
+    /^It could not be saved on this computer: the connection .* tries again\.$/,
+  );
+  expect({ downloads: unlucky.downloads(), files: filesIn(unlucky.folder) }).toEqual({
+    downloads: 3,
+    files: [],
+  });
+});
+
+test("five redirects are followed", async () => {
+  const service = await scriptedService();
+  for (let hop = 0; hop < 5; hop++)
+    service.on(`GET /${hop}`, {
+      status: 307,
+      headers: { location: hop === 4 ? "/video.mp4" : `/${hop + 1}` },
+    });
+  service.on("GET /video.mp4", MP4);
+  const { folder, env } = await setUp({ status: 302, headers: { location: `${service.url}/1` } });
+  const client = await connectLegacy({ env });
+
+  expect(await outcome(client)).toMatch(/^It is saved as /);
+  expect(filesIn(folder)).toEqual([expect.stringMatching(UNTITLED)]);
+});
+
+test("a file that is there is left alone, and a part that a dead process left is removed after an hour", async () => {
+  const { folder, env, downloads } = await setUp();
+  const first = await connectLegacy({ env });
+  expect(await outcome(first)).toMatch(/^It is saved as /);
+  const [name = ""] = filesIn(folder);
+  rmSync(join(folder, ".faceless-saved.jsonl"));
+  writeFileSync(join(folder, name), "the user's own");
+  const [old, young] = [".faceless-old.part", ".faceless-young.part"].map((part) => join(folder, part));
+  for (const part of [old, young]) writeFileSync(String(part), "");
+  utimesSync(String(old), new Date(), new Date(Date.now() - 61 * 60_000));
+
+  const second = await connectLegacy({ env });
+  expect(await outcome(second)).toMatch(/^It is saved as /);
+  expect(readFileSync(join(folder, name), "utf8")).toBe("the user's own");
+  expect(downloads()).toBe(1);
+  rmSync(join(folder, name));
+  rmSync(join(folder, ".faceless-saved.jsonl"));
+  const third = await connectLegacy({ env });
+  expect(await outcome(third)).toMatch(/^It is saved as /);
+  expect(filesIn(folder).toSorted()).toEqual([".faceless-young.part", name]);
+});
+
+test("a folder that can't be made costs the file and never the call", async () => {
+  const { env, folder } = await setUp();
+  writeFileSync(folder, "a file");
+  const client = await connectLegacy({ env });
+
+  expect(await outcome(client)).toBe(failed("the folder's path leads to a file (EEXIST)"));
+});
+
+test("without a folder nothing is downloaded, and the service's savedTo is not passed on", async () => {
+  const { service, env, finalVideoUrl, downloads } = await setUp();
+  service.on(VIDEOS, {
+    json: { videos: [{ jobId: JOB_ID, status: "completed", finalVideoUrl, savedTo: "/of/the/service" }] },
+  });
+  const client = await connectModern({ env: { ...env, FACELESS_SAVE_DIR: "" } });
+  const texts = [
+    textOf(await client.call("get_video_status", { jobId: JOB_ID, waitSeconds: 1 })),
+    textOf(await client.call("list_videos")),
+  ];
+
+  expect(texts.join()).not.toContain("saved");
+  expect(texts[0]).toContain("The user can set FACELESS_SAVE_DIR to save videos");
+  expect(downloads()).toBe(0);
+});
+
+test.each([
+  ["Why the sea is salty", "Why-the-sea-is-salty"],
+  ["[waves] It's 50% salt — really?", "Its-50-salt-really"],
+  [
+    "A fox steals one sock a night and then returns every single one of them",
+    "A-fox-steals-one-sock-a-night-and-then",
+  ],
+  ["海".repeat(60), "海".repeat(35)],
+  ["😀 🌊", undefined],
+])("the file of %j is named by its first spoken words, at most 140 bytes in all", (topic, words) => {
+  const name = nameOf(
+    { jobId: JOB_ID, order: { arguments: { topic }, atMs: 0 } },
+    new Date(2026, 10, 20, 23, 59).getTime(),
+  );
+
+  expect(name).toBe(["faceless-2026-11-20", words, "0f4b6f2e.mp4"].filter(Boolean).join("-"));
+  expect(Buffer.byteLength(name)).toBeLessThanOrEqual(140);
+});
