@@ -14,6 +14,7 @@ import { connectLegacy } from "../fixtures/clients.ts";
 import { GENERATE, JOB_ID, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { freePort, listen } from "../fixtures/free-port.ts";
+import { CALLS, PLANTED, PLANTED_TABLES } from "../fixtures/planted-sql.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 import { startTcpProxy } from "../fixtures/tcp-proxy.ts";
 import { until } from "../fixtures/until.ts";
@@ -214,6 +215,51 @@ test.each([
       message: expect.stringContaining(PLACE),
       nextStep: "Tell the user: update this server, as a newer version has written it, then call again.",
     },
+  });
+});
+
+describe("of a role that may create things in the schema", () => {
+  /** Runs it as that role, and then lets its things be found first. */
+  const plant = async (sql: string) => {
+    await database.exec(
+      `create role planter; grant create on schema public to planter; set role planter; ${sql}`,
+    );
+    await database.exec("reset role; set search_path = public, pg_catalog");
+    onTestFinished(async () => {
+      await database.exec("reset search_path; drop owned by planter cascade; drop role planter");
+    });
+  };
+  const calls = async () => (await database.query(CALLS)).rows;
+
+  test("nothing is called, neither by a paid request nor by a rehearsal", async () => {
+    await plant(PLANTED);
+    const { journal } = openJournal();
+    for (const topic of ["first", "second"]) {
+      const { own } = await journal.begin(withTopic(topic));
+      await journal.end(own, { outcome: "done", jobId: "job-1" });
+    }
+    await openStore().rehearse();
+
+    expect(await topics(openJournal().journal)).toEqual(["first", "second"]);
+    expect(await calls()).toEqual([{ is_called: false }]);
+  });
+
+  test.each(PLANTED_TABLES)("%s is neither read nor written in the journal's place", async (what, table) => {
+    if (what === "a trigger") {
+      await openStore().append(["line"]);
+      await database.exec("grant all on public.faceless_journal to public");
+    }
+    await plant(PLANTED + table);
+    const untrusted = {
+      problem: expect.stringContaining(
+        `(another role of the database could run its own code in it: ${PLACE})`,
+      ),
+      fix: expect.stringContaining("let the owner of the database"),
+    };
+    await expect(openJournal().journal.entries()).rejects.toMatchObject(untrusted);
+    await expect(openJournal().journal.begin(VIDEO)).rejects.toMatchObject(untrusted);
+    await expect(openStore().rehearse()).rejects.toMatchObject(untrusted);
+    expect(await calls()).toEqual([{ is_called: false }]);
   });
 });
 
