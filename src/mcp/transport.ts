@@ -32,7 +32,8 @@ export interface Hook {
 }
 
 /** Methods that a client calls at its start. */
-const SENT_FIRST = /^(initialize|ping|server\/discover|(tools|prompts|resources\/templates)\/list)$/;
+const SENT_FIRST =
+  /^(initialize|notifications\/initialized|ping|server\/discover|(tools|prompts|resources\/templates)\/list)$/;
 
 export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;

@@ -15,6 +15,7 @@ import { createCertificate } from "../../faults/certificate.ts";
 import { BUILT_FILE, connectLegacy, textOf } from "../../fixtures/clients.ts";
 import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID, PUBLISH, STATUS, VIDEOS } from "../../fixtures/constants.ts";
 import { temporaryFolder } from "../../fixtures/folder.ts";
+import { CALLS, PLANTED, PLANTED_TABLES } from "../../fixtures/planted-sql.ts";
 import { type Postgres, PASSWORD, POSTGRES_SERVERS, startPostgres } from "../../fixtures/postgres.ts";
 import { run } from "../../fixtures/run.ts";
 import { startRaw } from "../../fixtures/raw-server.ts";
@@ -69,6 +70,91 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
     expect(inOrder.toSorted()).toEqual(written.flat().toSorted());
     for (const lines of seen) expect(lines).toEqual(inOrder);
   });
+
+  test("a database in Latin-1 keeps every topic and every outcome", async () => {
+    await postgres.sql(
+      "create database latin encoding 'LATIN1' template template0 lc_collate 'C' lc_ctype 'C'",
+    );
+    onTestFinished(() => postgres.sql("drop database latin with (force)").then(() => {}));
+    const { start, orders } = await startService({ [GENERATE]: STARTED });
+    const topic = "The “sea’s” tides 🌊 — 潮";
+    const address = postgres.url("postgres", "latin");
+    await (await start(address)).call("generate_video", { topic });
+
+    const again = await (await start(address)).call("generate_video", { topic });
+    expect(again.structuredContent).toMatchObject({ jobId: JOB_ID, alreadyStarted: true });
+    expect(orders()).toBe(1);
+  });
+
+  test("a row that isn't in the database's encoding is an error that says so", async () => {
+    await postgres.sql(
+      "create database ascii encoding 'SQL_ASCII' template template0 lc_collate 'C' lc_ctype 'C'",
+    );
+    onTestFinished(() => postgres.sql("drop database ascii with (force)").then(() => {}));
+    const store = openStore(postgres.url("postgres", "ascii"));
+    await store.append(["{}"]);
+    await postgres.sql("insert into public.faceless_journal (line) values (E'\\xe9')", "ascii");
+
+    await expect(store.readNew(() => {})).rejects.toMatchObject({
+      problem: expect.stringContaining("invalid byte sequence"),
+      fix: expect.stringContaining("encoding"),
+    });
+  });
+
+  test("a replica is refused by name, by a paid request and by a rehearsal", async () => {
+    await openStore().append(["first"]);
+    const replica = openStore(await postgres.startReplica());
+    const readOnly = {
+      problem: expect.stringContaining("cannot execute INSERT in a read-only transaction"),
+      fix: "name the primary database in FACELESS_JOURNAL_URL, as this one can only be read",
+    };
+
+    await expect(replica.append(["second"])).rejects.toMatchObject(readOnly);
+    await expect(replica.rehearse()).rejects.toMatchObject(readOnly);
+  });
+
+  test.runIf(spawnSync("pgbouncer", ["--version"]).status === 0)(
+    "a pooler in transaction mode serves as the database itself, and keeps nothing of another role's things",
+    async () => {
+      const address = await postgres.startPooler();
+      const stores = [1, 2, 3, 4, 5].map(() => openStore(address));
+      await plant(PLANTED);
+      await Promise.all(stores.map((store, index) => store.append([`${index}`])));
+      await openStore(address).rehearse();
+      const lines: string[] = [];
+      await openStore(address).readNew((line) => lines.push(line));
+
+      expect(lines.toSorted()).toEqual(["0", "1", "2", "3", "4"]);
+      expect(await postgres.sql(CALLS)).toEqual([{ is_called: false }]);
+      expect(await postgres.sql("show search_path")).toEqual([{ search_path: "public, pg_catalog" }]);
+    },
+  );
+
+  test("nothing that another role has planted is called", async () => {
+    await plant(PLANTED);
+    const store = openStore();
+    await store.append(["first"]);
+    await store.rehearse();
+    await store.readNew(() => {});
+
+    expect(await postgres.sql(CALLS)).toEqual([{ is_called: false }]);
+  });
+
+  test.each(PLANTED_TABLES)(
+    "%s of another role is neither read nor written in the journal's place",
+    async (what, sql) => {
+      if (what === "a trigger") {
+        await openStore().append(["line"]);
+        await postgres.sql("grant all on public.faceless_journal to public");
+      }
+      await plant(PLANTED + sql);
+      const store = openStore();
+      for (const use of [store.readNew(() => {}), store.append(["line"]), store.rehearse()])
+        await expect(use).rejects.toThrow("another role of the database could run its own code in it");
+
+      expect(await postgres.sql(CALLS)).toEqual([{ is_called: false }]);
+    },
+  );
 
   test("a role that may only select and insert can keep a journal", async () => {
     await openStore().append(["first"]);
@@ -423,6 +509,19 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
       ),
     ).toEqual([{ count: 3 }]);
   });
+
+  /** Runs it as a role that may create things in the schema, and lets its things be found first. */
+  async function plant(sql: string): Promise<void> {
+    await postgres.sql(
+      `create role planter; grant create on schema public to planter; set role planter; ${sql}`,
+    );
+    await postgres.sql("alter role postgres set search_path = public, pg_catalog");
+    onTestFinished(async () => {
+      await postgres.sql(
+        "alter role postgres reset search_path; drop owned by planter cascade; drop role planter",
+      );
+    });
+  }
 
   /** Makes a role, and changes it: $R is the role and $T the table. */
   async function roleWith(change: string): Promise<string> {
