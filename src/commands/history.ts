@@ -35,7 +35,7 @@ export async function runHistory(
   return requests === undefined ? 1 : 0;
 }
 
-/** The newest request first. There are none where the journal can't be read. */
+/** The newest request first. There are none if the journal can't be read. */
 async function readHistory(
   config: Config,
   clock: Clock,
@@ -70,7 +70,7 @@ async function readHistory(
   return { summary: `Orders and posts in the journal, newest first (${store.place}):`, requests };
 }
 
-/** As JSON, and as a title and lines. `order` is that of the request's job, where this computer made it. */
+/** As JSON, and as a title and lines. `order` is that of the request's job, if the journal has it. */
 function describe(entry: JournalEntry, order: OrderEntry | undefined, isUnderWay: boolean) {
   const { atMs, client, operation, jobId, outcome } = entry;
   const ordered: Readonly<Record<string, unknown>> = order ? { ...DEFAULTS, ...order.arguments } : {};
@@ -80,7 +80,7 @@ function describe(entry: JournalEntry, order: OrderEntry | undefined, isUnderWay
   const json = { at: at.toISOString(), client, operation, jobId, ...unknown, topic, seconds, ...options };
   // In the form of ISO 8601, in this computer's time zone.
   const time = at.toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short" });
-  const title = `${time}  ${cleanServiceText(client ?? "", MAX_CLIENT)}`.trimEnd();
+  const title = client === undefined ? time : `${time}  by ${cleanServiceText(client, MAX_CLIENT)}`;
   const job = `job ${JOB_ID.test(jobId ?? "") ? jobId : quote(jobId ?? "", 60)}`;
   const name = order === undefined ? job : quote(firstSpokenWords(String(topic)));
   if (entry.operation === "generate") {
@@ -91,7 +91,7 @@ function describe(entry: JournalEntry, order: OrderEntry | undefined, isUnderWay
     const lines = [
       `Order: ${name}`,
       cleanServiceText(what),
-      outcome === undefined ? unanswered : `Started: ${job}`,
+      outcome === undefined ? unanswered : `Started as ${job} (history doesn't ask how it went)`,
     ];
     return { json, title, lines };
   }

@@ -2,10 +2,13 @@
 
 import { PGlite } from "@electric-sql/pglite";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
+import { join } from "node:path";
 import { TLSSocket } from "node:tls";
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type Clock, systemClock } from "../../src/clock.ts";
+import { openJournalStore } from "../../src/commands/open-journal.ts";
 import { Journal } from "../../src/idempotency/journal.ts";
 import type { JournalPostgres } from "../../src/idempotency/journal-postgres.ts";
 import { createRedact } from "../../src/redact.ts";
@@ -18,7 +21,7 @@ import { CALLS, PLANTED, PLANTED_TABLES } from "../fixtures/planted-sql.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 import { startTcpProxy } from "../fixtures/tcp-proxy.ts";
 import { until } from "../fixtures/until.ts";
-import { DAY_MS, KEY, openDatabase, topics, VIDEO, withTopic } from "./open-journal.ts";
+import { DAY_MS, KEY, openDatabase, readAddress, topics, VIDEO, withTopic } from "./open-journal.ts";
 
 const PLACE = "the table faceless_journal of videos on 127.0.0.1";
 const REACH = "make sure that the database runs, is awake and can be reached from here";
@@ -55,6 +58,13 @@ function openJournal(options: Parameters<typeof openStore>[0] = {}) {
     onUnwritable: (error) => void warnings.push(String(error)),
   });
   return { journal, warnings };
+}
+
+/** As the settings name it. */
+function openApplicationJournal(settings: Parameters<typeof openJournalStore>[0]): Journal {
+  const store = openJournalStore(settings, systemClock);
+  if (store === undefined) throw new Error("The settings keep no journal.");
+  return new Journal({ store, redact: (line) => line, onUnwritable() {} });
 }
 
 async function linesOf(store: JournalPostgres): Promise<string[]> {
@@ -118,6 +128,20 @@ test("what one server orders is known to a server with another home, and paid fo
 
   expect((await order()).structuredContent).toMatchObject({ jobId: JOB_ID, alreadyStarted: true });
   expect(service.lines(GENERATE)).toHaveLength(1);
+});
+
+test("what the folder's files hold counts too, and they are left as they are", async () => {
+  const folder = temporaryFolder();
+  const files = openApplicationJournal({ stateDir: folder, makesStateDir: true, journalUrl: undefined });
+  const { own } = await files.begin(withTopic("earlier"));
+  await files.end(own, { outcome: "done", jobId: "job-1" });
+  const before = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]);
+  const journalUrl = readAddress(`postgres://videos:canary@127.0.0.1:${port}/videos`);
+  const journal = openApplicationJournal({ stateDir: folder, makesStateDir: true, journalUrl });
+  await journal.begin(withTopic("now"));
+
+  expect(await topics(journal)).toEqual(["earlier", "now"]);
+  expect(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")])).toEqual(before);
 });
 
 test("a look gives the rows that were added since the last one, in the order in which they were added", async () => {

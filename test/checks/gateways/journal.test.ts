@@ -101,17 +101,21 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
     });
   });
 
-  test("a replica is refused by name, by a paid request and by a rehearsal", async () => {
-    await openStore().append(["first"]);
-    const replica = openStore(await postgres.startReplica());
-    const readOnly = {
-      problem: expect.stringContaining("cannot execute INSERT in a read-only transaction"),
-      fix: "name the primary database in FACELESS_JOURNAL_URL, as this one can only be read",
-    };
+  // The server of npm comes without the program that copies it.
+  test.runIf(server.name.startsWith("Debian"))(
+    "a replica is refused by name, by a paid request and by a rehearsal",
+    async () => {
+      await openStore().append(["first"]);
+      const replica = openStore(await postgres.startReplica());
+      const readOnly = {
+        problem: expect.stringContaining("cannot execute INSERT in a read-only transaction"),
+        fix: "name the primary database in FACELESS_JOURNAL_URL, as this one can only be read",
+      };
 
-    await expect(replica.append(["second"])).rejects.toMatchObject(readOnly);
-    await expect(replica.rehearse()).rejects.toMatchObject(readOnly);
-  });
+      await expect(replica.append(["second"])).rejects.toMatchObject(readOnly);
+      await expect(replica.rehearse()).rejects.toMatchObject(readOnly);
+    },
+  );
 
   test.runIf(spawnSync("pgbouncer", ["--version"]).status === 0)(
     "a pooler in transaction mode serves as the database itself, and keeps nothing of another role's things",

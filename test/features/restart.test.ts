@@ -1,0 +1,95 @@
+// What a server that was started again still knows, whatever its disk has been through.
+
+import { mkdirSync, readdirSync, renameSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { connectLegacy, textOf } from "../fixtures/clients.ts";
+import { GENERATE, JOB_ID, KEY, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
+
+const TIDES = { topic: "The “sea’s” tides 🌊 — 潮. [the sea, blue light]", duration: 20 };
+const POST = { jobId: JOB_ID, platforms: ["tiktok"] };
+const STARTED = { json: { jobId: JOB_ID, status: "processing" } };
+const READY = { status: "completed", videoUrls: [], finalVideoUrl: "https://media.example/final.mp4" };
+const POSTED = { platform: "tiktok", ok: true, url: "https://tiktok.example/1" };
+
+/** A service, and what starts a server for it with this journal. */
+async function computer(folder: string, scripts: Scripts = {}) {
+  const rest = await scriptedService({
+    [GENERATE]: STARTED,
+    [PUBLISH]: { json: { results: [POSTED] } },
+    [STATUS]: { json: READY },
+    [VIDEOS]: { json: { videos: [{ jobId: JOB_ID, ...READY }] } },
+    ...scripts,
+  });
+  const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, FACELESS_STATE_DIR: folder };
+  return {
+    start: () => connectLegacy({ env }),
+    sent: () => [GENERATE, PUBLISH].map((route) => rest.lines(route).length),
+  };
+}
+
+test("a server that was started again orders nothing and posts nothing twice, and knows what it was", async () => {
+  const { start, sent } = await computer(temporaryFolder());
+  const first = await start();
+  await first.call("generate_video", TIDES);
+  await first.call("publish_video", POST);
+  const again = await start();
+
+  const ordered = await again.call("generate_video", TIDES);
+  const posted = await again.call("publish_video", POST);
+  const status = await again.call("get_video_status", { jobId: JOB_ID });
+
+  expect(ordered.structuredContent).toMatchObject({ jobId: JOB_ID, alreadyStarted: true });
+  expect(posted.structuredContent).toMatchObject({ results: [{ ...POSTED, alreadyPublished: true }] });
+  expect(status.structuredContent).toMatchObject({
+    arguments: TIDES,
+    publishedTo: [{ platform: "tiktok", url: POSTED.url }],
+  });
+  expect(sent()).toEqual([1, 1]);
+});
+
+test("an answer that the disk did not take is known to every server once the disk takes it", async () => {
+  const folder = temporaryFolder();
+  const away = join(temporaryFolder(), "away");
+  let file = "";
+  const { start, sent } = await computer(folder, {
+    [GENERATE]: () => {
+      file = join(folder, readdirSync(folder)[0] ?? "");
+      renameSync(file, away);
+      // Nothing can be written to a folder as to a file.
+      mkdirSync(file);
+      return STARTED;
+    },
+  });
+  const first = await start();
+  await first.call("generate_video", TIDES);
+  rmdirSync(file);
+  renameSync(away, file);
+  await first.call("list_videos");
+
+  const ordered = await (await start()).call("generate_video", TIDES);
+
+  expect(ordered.structuredContent).toMatchObject({ jobId: JOB_ID, alreadyStarted: true });
+  expect(sent()).toEqual([1, 0]);
+});
+
+test("nothing is ordered while the folder that the user has set isn't mounted, and the text names it", async () => {
+  const folder = join(temporaryFolder(), "mounted later");
+  const { start, sent } = await computer(folder);
+  const client = await start();
+
+  const refused = await client.call("generate_video", TIDES);
+  expect(refused._meta?.["faceless/error"]).toMatchObject({
+    code: "journal_unreadable",
+    outcome: "not_sent",
+  });
+  expect(textOf(refused)).toContain(
+    `can't be read (ENOENT: ${folder}), so nothing was sent. This call started no video and spent no credits. Calling again is safe. Tell the user: create that folder, or mount the disk that holds it, then call again.`,
+  );
+  expect(sent()).toEqual([0, 0]);
+  mkdirSync(folder);
+
+  expect((await client.call("generate_video", TIDES)).structuredContent).toMatchObject({ jobId: JOB_ID });
+});
