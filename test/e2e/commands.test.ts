@@ -1,4 +1,4 @@
-// Commands and settings: what only the built process shows. The rest: test/commands, test/config.test.ts.
+// Commands and settings: what only the built process shows. The rest: test/features, test/pure/config.test.ts.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,0 +1,318 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { type ConfigProblem, type Environment, readConfig, SETTINGS } from "../../src/config.ts";
+
+const FLAGS = { sandbox: false, readOnly: false, noPublish: false };
+const SANDBOX = { ...FLAGS, sandbox: true };
+const KEY = "fl_canary";
+const BASE_URL = "https://videos.example.com";
+const HOME = "/home/user";
+const SETTING_LIST = Object.values(SETTINGS);
+const NAMES = SETTING_LIST.map(({ name }) => name);
+const valuesOf = (variable: string) => SETTING_LIST.find(({ name }) => name === variable)?.values ?? "";
+
+/** The config that is read with key and URL set. */
+function read(env: Environment) {
+  return readConfig({ FACELESS_API_KEY: KEY, FACELESS_BASE_URL: BASE_URL, ...env }, FLAGS, HOME);
+}
+
+/** The only problem of an environment. */
+function problemOf(env: Environment): ConfigProblem {
+  const { service, problems, warnings } = read(env);
+  const [problem, ...more] = problems;
+  if (problem === undefined) throw new Error("There is no problem.");
+  expect({ service, more, warnings }).toEqual({ service: undefined, more: [], warnings: [] });
+  return problem;
+}
+
+test("with only key and URL set, every other setting has its default", () => {
+  expect(read({})).toEqual({
+    service: { apiKey: KEY, baseUrl: new URL(BASE_URL), proxies: {} },
+    problems: [],
+    warnings: [],
+    ...FLAGS,
+    sandboxSeconds: 20,
+    confirmGenerate: "off",
+    confirmPublish: "on",
+    stateDir: `${HOME}/.faceless-video-mcp`,
+    makesStateDir: true,
+    logLevel: "warn",
+  });
+});
+
+test("without settings, the problems say what to set and where to get a key", () => {
+  expect(readConfig({}, FLAGS, HOME).problems).toMatchObject([
+    {
+      variable: "FACELESS_API_KEY",
+      problem: "is not set",
+      fix: "Create a key in the account settings of the service, section API, and put it in this server's settings in your client",
+    },
+    {
+      variable: "FACELESS_BASE_URL",
+      problem: "is not set",
+      fix: "Set it to the service's address, such as https://videos.example.com",
+    },
+  ]);
+});
+
+test("the sandbox needs no key, URL, proxy or journal, and uses none that is set", () => {
+  const bare = readConfig({}, SANDBOX, HOME);
+  const service = { FACELESS_API_KEY: "wrong", FACELESS_BASE_URL: BASE_URL, HTTPS_PROXY: "socks5://x" };
+  const journals = { FACELESS_STATE_DIR: "/state", FACELESS_JOURNAL_URL: "postgres://db.test" };
+
+  expect(bare).toMatchObject({ problems: [], warnings: [], sandbox: true });
+  expect([service, journals].map((env) => readConfig(env, SANDBOX, HOME))).toEqual([bare, bare]);
+});
+
+test.each<[name: string, value: string, expected: object]>([
+  ["FACELESS_SAVE_DIR", "/Users/Ann Lee/Videos", { saveDir: "/Users/Ann Lee/Videos" }],
+  ["FACELESS_SAVE_DIR", "~/Videos", { saveDir: `${HOME}/Videos` }],
+  ["FACELESS_POLL_SECONDS", " 7.25 ", { pollSeconds: 7.25 }],
+  ["FACELESS_POLL_SECONDS", "3600", { pollSeconds: 3600 }],
+  ["FACELESS_MAX_GENERATIONS", "007", { maxGenerations: 7 }],
+  ["FACELESS_CONFIRM_GENERATE", "always", { confirmGenerate: "always" }],
+  ["FACELESS_CONFIRM_PUBLISH", "OFF", { confirmPublish: "off" }],
+  ["FACELESS_STATE_DIR", "Off", { stateDir: undefined, makesStateDir: false }],
+  ["FACELESS_STATE_DIR", "~/a/../state", { stateDir: `${HOME}/state`, makesStateDir: false }],
+  // No client expands it.
+  ["FACELESS_STATE_DIR", "/${KEY", { stateDir: "/${KEY", makesStateDir: false }],
+  [
+    "FACELESS_JOURNAL_URL",
+    "postgresql://user@db.test",
+    { journalUrl: expect.objectContaining({ user: "user", host: "db.test" }) },
+  ],
+  ["FACELESS_WEBHOOK_PORT", " 65535 ", { webhookPort: 65_535 }],
+  ["FACELESS_LOG_LEVEL", "Silent", { logLevel: "silent" }],
+  ["FACELESS_SANDBOX_SECONDS", "0", { sandboxSeconds: 0 }],
+])("%s is read from %.20j", (name, value, expected) => {
+  expect(read({ [name]: value })).toEqual({ ...read({}), ...expected });
+});
+
+const RELATIVE = {
+  problem: "is a relative path, which depends on where your client starts this server",
+  fix: "Set it to an absolute path, or to one that begins with ~",
+};
+const IN_QUOTES = { problem: "is in quotes", fix: "Remove the quotes around it" };
+const not = (variable: string, removal = "") => ({
+  problem: `is not ${valuesOf(variable)}`,
+  fix: `Set it to ${valuesOf(variable)}${removal}`,
+});
+const notKey = (problem: string) => ({
+  problem,
+  fix: "Check that the whole key was copied, and nothing else. Create a key in the account settings of the service, section API",
+});
+const WHOLE = "Set it to the service's whole address, such as https://videos.example.com";
+const PLAIN = {
+  problem: "does not use https, so the key would be sent unencrypted",
+  fix: "Begin it with https://",
+};
+const apiPath = (path: string) => ({
+  problem: `holds ${path}, which is a path of the service's API`,
+  fix: `Remove ${path} and everything after it`,
+});
+const QUERY = { problem: "has a query or a fragment", fix: "Remove everything from ? or # on" };
+
+test.each<[variable: string, mistake: object, values: readonly string[]]>([
+  ["FACELESS_SAVE_DIR", RELATIVE, ["Videos", "~other/Videos", "$HOME/Videos", "off"]],
+  ["FACELESS_STATE_DIR", RELATIVE, ["state", "./off", "../state"]],
+  [
+    "FACELESS_MAX_GENERATIONS",
+    not("FACELESS_MAX_GENERATIONS"),
+    ["1.5", "-1", "many", "9007199254740993", "９"],
+  ],
+  ["FACELESS_CONFIRM_GENERATE", not("FACELESS_CONFIRM_GENERATE"), ["yes"]],
+  ["FACELESS_CONFIRM_PUBLISH", not("FACELESS_CONFIRM_PUBLISH"), ["false", "0"]],
+  ["FACELESS_JOURNAL_URL", not("FACELESS_JOURNAL_URL"), ["mysql://u:p@db.test/x"]],
+  [
+    "HTTPS_PROXY",
+    not("HTTPS_PROXY", ", or remove it"),
+    ["socks5://user:x@proxy.example", "http://", "a proxy"],
+  ],
+  ["HTTP_PROXY", not("HTTP_PROXY", ", or remove it"), ["http://user:x@proxy:99999"]],
+  ["FACELESS_API_KEY", notKey("does not begin with fl_"), ["canary", "Bearer fl_canary"]],
+  [
+    "FACELESS_API_KEY",
+    notKey("has characters or a length that no key has"),
+    [
+      "fl_",
+      "fl_canary canary",
+      "fl_canary\u200B",
+      String.raw`fl_can\ary`,
+      "fl_cänary",
+      `fl_${"a".repeat(510)}`,
+    ],
+  ],
+  ["FACELESS_API_KEY", IN_QUOTES, [`"fl_canary"`]],
+  [
+    "FACELESS_BASE_URL",
+    PLAIN,
+    ["http://canary.example", "http://localhost.canary.example", "http://localhost@canary.example"],
+  ],
+  [
+    "FACELESS_BASE_URL",
+    { problem: "is not a URL", fix: WHOLE },
+    ["canary.example", "https://canary.example:99999"],
+  ],
+  [
+    "FACELESS_BASE_URL",
+    { problem: "is not an http(s) URL", fix: WHOLE },
+    ["file:///canary", "localhost:8080"],
+  ],
+  [
+    "FACELESS_BASE_URL",
+    { problem: "holds a user name or a password", fix: "Remove them, and the @ after them" },
+    ["https://canary@videos.example.com"],
+  ],
+  [
+    "FACELESS_BASE_URL",
+    QUERY,
+    ["https://videos.example.com/a?key=canary", "https://videos.example.com/#canary"],
+  ],
+  ["FACELESS_BASE_URL", IN_QUOTES, ['"https://canary.example"']],
+  ["FACELESS_BASE_URL", apiPath("/api"), ["https://videos.example.com/api"]],
+  ["FACELESS_BASE_URL", apiPath("/api/mcp"), ["https://videos.example.com/api/mcp/"]],
+  [
+    "FACELESS_BASE_URL",
+    apiPath("/api/v1"),
+    ["https://a.example/eu/api/v1", "https://a.example/api/v1/generate"],
+  ],
+])("a wrong %s is a problem, told without its value: %j", (variable, mistake, values) => {
+  for (const value of values)
+    expect([value, problemOf({ [variable]: value })]).toEqual([value, { variable, ...mistake }]);
+});
+
+test("on Windows a folder without its drive is relative too", () => {
+  const variable = "FACELESS_STATE_DIR";
+  const { problems } = readConfig({ [variable]: "/state" }, SANDBOX, String.raw`C:\Users\ann`);
+  expect(problems).toEqual([{ variable, ...RELATIVE }]);
+});
+
+test.each([
+  ["FACELESS_MAX_GENERATIONS", "${env:LIMIT}"],
+  ["FACELESS_CONFIRM_GENERATE", "${ASK}"],
+  ["FACELESS_CONFIRM_PUBLISH", "${ASK:-on}"],
+  ["FACELESS_STATE_DIR", "/state/${env:USER}"],
+  ["FACELESS_JOURNAL_URL", "postgres://u:${env:PASSWORD}@db.test/x"],
+])("%s guards money or publicity, so a placeholder is a problem: %s", (variable, value) => {
+  expect(problemOf({ [variable]: value })).toEqual({
+    variable,
+    problem: "holds a ${…} placeholder that your client did not fill in",
+    fix: not(variable).fix,
+  });
+});
+
+test("a database for a journal that another setting switches off is a problem", () => {
+  const env = { FACELESS_STATE_DIR: "off", FACELESS_JOURNAL_URL: "postgres://u:canary@db.test/x" };
+  expect(problemOf(env)).toEqual({
+    variable: "FACELESS_JOURNAL_URL",
+    problem: "names a database for the journal, while FACELESS_STATE_DIR=off says to keep none",
+    fix: "Remove one of the two",
+  });
+});
+
+test.each([
+  [
+    "FACELESS_POLL_SECONDS",
+    ["0.05", "3600.1", "-1", "1e2", "0x10", "1,5", "5s", ".", `${"1".repeat(100_000)}x`],
+  ],
+  ["FACELESS_SANDBOX_SECONDS", ["-0", "3601", "Infinity", "1 2", "twenty"]],
+  ["FACELESS_WEBHOOK_PORT", ["0", "65536", "80.5", "0x50", "localhost:8787"]],
+  ["FACELESS_LOG_LEVEL", ["verbose", "2", "off"]],
+])("%s is harmless, so a wrong value is warned of and its default used", (variable, wrong) => {
+  const { problem, fix } = not(variable, ", or remove it");
+  const usual = SETTING_LIST.find(({ name }) => name === variable)?.default;
+  const warning = { variable, problem: `${problem}, so ${usual} is used`, fix };
+
+  for (const value of wrong)
+    expect([value, read({ [variable]: value })]).toEqual([value, { ...read({}), warnings: [warning] }]);
+});
+
+test.each(["", "\t\n", "${KEY}", "${env:KEY:-none}", "x${KEY}y", "${user_config.x}"])(
+  "%j counts as unset, though not for every guard",
+  (value) => {
+    const isUnsetForAll = value.trim() === "" || value.startsWith("${user_config.");
+    const isGuard = (name: string) => /MAX_GENERATIONS|CONFIRM|STATE_DIR|JOURNAL/.test(name);
+    const names = NAMES.filter((name) => isUnsetForAll || !isGuard(name));
+    const { FACELESS_API_KEY, FACELESS_BASE_URL, ...rest } = Object.fromEntries(
+      names.map((name) => [name, value]),
+    );
+
+    expect(read(rest)).toEqual(read({}));
+    expect(readConfig({ FACELESS_API_KEY, FACELESS_BASE_URL }, FLAGS, HOME).problems).toMatchObject([
+      { variable: "FACELESS_API_KEY", problem: expect.stringMatching(/^is not set/) },
+      { variable: "FACELESS_BASE_URL", problem: expect.stringMatching(/^is not set/) },
+    ]);
+  },
+);
+
+test("a placeholder in place of a needed value is said to be one", () => {
+  expect(problemOf({ FACELESS_API_KEY: "${input:faceless-key}" })).toEqual({
+    variable: "FACELESS_API_KEY",
+    problem: "is not set: your client did not fill in the ${…} placeholder that it holds",
+    fix: "Set FACELESS_API_KEY where your client takes the placeholder from, or write the value itself into the entry",
+  });
+});
+
+test.each(["fl_a", "fl_live_A-b.c~d+e/f=", "fl_$&%[(", "  fl_canary\r\n", `fl_${"a".repeat(509)}`])(
+  "%.30j is a usable key",
+  (value) => {
+    expect(read({ FACELESS_API_KEY: value })).toMatchObject({ service: { apiKey: value.trim() } });
+  },
+);
+
+test("key and URL are recognized if they are swapped", () => {
+  const fix = "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were swapped, swap them back";
+
+  expect(read({ FACELESS_API_KEY: BASE_URL, FACELESS_BASE_URL: KEY }).problems).toEqual([
+    { variable: "FACELESS_API_KEY", problem: "holds a URL, not a key", fix },
+    { variable: "FACELESS_BASE_URL", problem: "holds an API key, not a URL", fix },
+  ]);
+});
+
+test.each([
+  ["  https://videos.example.com/a//b//\n", "https://videos.example.com/a//b"],
+  ["HTTPS://Videos.Example.COM.:443/A/", "https://videos.example.com/A"],
+  ["http://LOCALHOST.:8080/x/", "http://localhost:8080/x"],
+  ["http://127.1", "http://127.0.0.1/"],
+  ["http://[0:0:0:0:0:0:0:1]:8080", "http://[::1]:8080/"],
+  ["https://videos.example.com/api/faceless", "https://videos.example.com/api/faceless"],
+  ["https://videos.example.com/my-api", "https://videos.example.com/my-api"],
+])("%j is a usable address", (value, href) => {
+  const { service, problems } = read({ FACELESS_BASE_URL: value });
+
+  expect({ href: service?.baseUrl.href, problems }).toEqual({ href, problems: [] });
+});
+
+test.each<[env: Environment, proxies: object]>([
+  [
+    {
+      HTTPS_PROXY: "proxy.example:8080",
+      HTTP_PROXY: "",
+      NO_PROXY: "a.example",
+      http_proxy: "https://u:p@b.example",
+    },
+    { https: "http://proxy.example:8080/", http: "https://u:p@b.example/", none: "a.example" },
+  ],
+  [{ NO_PROXY: "localhost,*" }, { none: "*" }],
+  [{ NO_PROXY: "host.:8080 .example. ,, *.example.org" }, { none: "host:8080,.example,*.example.org" }],
+  [{ FACELESS_BASE_URL: "http://[::1]:1", HTTP_PROXY: "socks5://x", NO_PROXY: "y" }, {}],
+])("the proxies of %j are %j: in upper case, else in lower case, and none for loopback", (env, proxies) => {
+  expect(read(env)).toMatchObject({ problems: [] });
+  expect(read(env).service?.proxies).toEqual(proxies);
+});
+
+test("no problem or warning shows a value, and there is a service or a problem", () => {
+  const secret = "Qz7XcanaryJw";
+  const value = fc
+    .tuple(fc.string(), fc.string(), fc.constantFrom("", "fl_", "https://", "http://u:"))
+    .map(([before, after, scheme]) => `${scheme}${before}${secret}${after}`);
+
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom(...NAMES), fc.oneof(value, fc.string())), (env) => {
+      const { service, problems, warnings } = read(env);
+      expect(service === undefined).toBe(problems.length > 0);
+      expect(JSON.stringify([problems, warnings])).not.toContain(secret);
+    }),
+    { seed: 1 },
+  );
+});
