@@ -8,16 +8,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
+import { TOPIC } from "../src/commands/demo.ts";
 import { launchBrowser } from "../test/checks/card/chat.ts";
 import { FONT_STYLE } from "./product-font.ts";
 
-/** Lines of the demo's topic, each with its picture. */
-const SCENES = {
-  river: "Every river is secretly salty.",
-  rain: "Rain washes salt from rock, too little to taste.",
-  cloud: "The water leaves as cloud; the salt stays.",
-  deep: "The missing salt lies buried, over a kilometre thick beneath the Mediterranean.",
-};
+/** Lines of the demo's topic, without their pictures in brackets. */
+const [first, second, third, , , , seventh, eighth] = TOPIC.split("\n").map((line) =>
+  line.replace(/ \[.*\]/, ""),
+);
+const SCENES = { river: first, rain: second, cloud: third, deep: `${seventh} ${eighth}` };
 const WIDTH = 360;
 const HEIGHT = 640;
 const FRAMES_PER_SECOND = 20;
@@ -47,7 +46,7 @@ const folder = fileURLToPath(new URL("../src/sandbox/media/", import.meta.url));
 const work = mkdtempSync(join(tmpdir(), "faceless-media-"));
 const inWork = (name: string) => join(work, name);
 
-const shots = Object.entries(SCENES).map(([scene, words]) => {
+const shots = Object.entries(SCENES).map(([scene, words = ""]) => {
   speak(words, inWork(`${scene}.wav`));
   return { scene, seconds: durationOf(inWork(`${scene}.wav`)) + FADE_SECONDS };
 });

@@ -379,12 +379,13 @@ function prepare(scene: Scene, width: number, height: number): (seconds: number)
     gl.drawArrays(gl.TRIANGLES, 0, 3);
     paper.imageSmoothingQuality = "high";
     paper.drawImage(drawing, 0, 0, width, height);
+    paper.fillStyle = "#0009";
+    paper.beginPath();
+    paper.roundRect(14, height - 38, 68, 24, 12);
+    paper.fill();
     paper.font = "600 15px Inter";
-    paper.fillStyle = "#ffffffb8";
-    paper.shadowColor = "#0008";
-    paper.shadowBlur = 3;
-    paper.fillText("sample", 16, height - 18);
-    paper.shadowBlur = 0;
+    paper.fillStyle = "#fff";
+    paper.fillText("sample", 22, height - 21);
     return picture.toDataURL("image/png");
   };
 }

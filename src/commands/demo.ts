@@ -29,7 +29,7 @@ export interface DemoOptions extends Streams {
 const SUBJECT = "why the sea is salty";
 const STYLE = "documentary";
 /** Written by hand, as the prompt write_video_topic asks for it. Its facts were looked up. */
-const TOPIC = [
+export const TOPIC = [
   "Every river is secretly salty. [clear mountain river over pale stones, first light]",
   "Rain washes salt from rock, too little to taste. [rain in threads down a dark cliff, close]",
   "The water leaves as cloud; the salt stays. [cloud lifting off a calm sea]",

@@ -20,9 +20,8 @@ export interface Endpoint {
   readonly method: "GET" | "POST";
   /** The path after /api/v1, with parameters in braces. */
   readonly path: string;
-  /** The status of a successful answer, and its description. */
+  /** The status of a successful answer. */
   readonly status: number;
-  readonly answer: string;
 }
 
 /** Binds the type of the input to that of `run`. */
@@ -56,14 +55,14 @@ export const OPERATIONS: readonly Operation[] = [
       music: z.enum(["none", "cinematic", "upbeat", "educational", "dramatic"]).default("none"),
       pacing: z.enum(["slow", "normal", "fast"]).default("normal"),
     }),
-    endpoint: { method: "POST", path: "/generate", status: 201, answer: "The job was created" },
+    endpoint: { method: "POST", path: "/generate", status: 201 },
     run: (account, input) => account.generate(input),
   }),
   operation({
     name: "get_video_status",
     summary: "The status and clips of a job",
     input: z.object({ jobId: z.string().min(1) }),
-    endpoint: { method: "GET", path: "/status/{jobId}", status: 200, answer: "The job" },
+    endpoint: { method: "GET", path: "/status/{jobId}", status: 200 },
     run: (account, { jobId }) => account.status(jobId),
   }),
   operation({
@@ -75,7 +74,7 @@ export const OPERATIONS: readonly Operation[] = [
         .array(z.string().regex(PLATFORM_PATTERN, "must be a lowercase platform identifier"))
         .min(1),
     }),
-    endpoint: { method: "POST", path: "/publish", status: 200, answer: "One result per platform" },
+    endpoint: { method: "POST", path: "/publish", status: 200 },
     run: (account, input) => account.publish(input),
   }),
   operation({
@@ -85,7 +84,7 @@ export const OPERATIONS: readonly Operation[] = [
       limit: z.number().int().min(1).max(100).default(20),
       cursor: z.iso.datetime().optional().describe("nextCursor of the previous page"),
     }),
-    endpoint: { method: "GET", path: "/videos", status: 200, answer: "One page" },
+    endpoint: { method: "GET", path: "/videos", status: 200 },
     run: (account, input) => account.videos(input),
   }),
   operation({

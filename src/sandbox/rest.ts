@@ -59,7 +59,7 @@ function openApiDocument(url: string): object {
   };
 }
 
-function describePath({ name, summary, input, method, path, status, answer }: Endpoint & Operation) {
+function describePath({ name, summary, input, method, path, status }: Endpoint & Operation) {
   const { $schema: _, ...schema } = z.toJSONSchema(input, { io: "input" });
   const parameters = Object.entries(schema.properties ?? {}).map(([parameter, type]) => {
     const isInPath = path.includes(`{${parameter}}`);
@@ -70,7 +70,7 @@ function describePath({ name, summary, input, method, path, status, answer }: En
     operationId: name.replace(/_\w/g, (letter) => letter.charAt(1).toUpperCase()),
     summary,
     ...(method === "POST" ? { requestBody } : { parameters }),
-    responses: { [status]: { description: answer }, default: { description: "The error envelope" } },
+    responses: { [status]: { description: "Done" }, default: { description: "The error envelope" } },
   };
   return [`/api/v1${path}`, { [method.toLowerCase()]: operation }] as const;
 }

@@ -1,7 +1,8 @@
 // The embedded sandbox: the documented service on 127.0.0.1, to try the bridge with and to test it against.
 // It is the other side of the wire and imports nothing of ours, so client and service can't share a mistake.
 
-import { createServer, type Server } from "node:http";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { Account } from "./account.ts";
 import { createApp, type Route } from "./app.ts";
 import { send } from "./http-message.ts";
@@ -31,7 +32,11 @@ export async function startSandbox(options: SandboxOptions = {}) {
   const { port = 0, renderSeconds = 20, credits = 25, requestsPerMinute = 120, keepAlive = false } = options;
   const now = options.now ?? Date.now;
   const server = createServer();
-  const url = `http://127.0.0.1:${await listen(server, port)}`;
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  // The type also covers pipes, which have no port.
+  const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : port}`;
   if (!keepAlive) {
     server.unref();
     server.on("connection", (socket) => socket.unref());
@@ -64,7 +69,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     /** http://127.0.0.1:PORT, without a trailing slash. */
     url,
     apiKey: API_KEY,
-    /** What webhooks are signed with. */
+    /** Signs webhooks. Undefined without them. */
     webhookSecret: webhooks?.secret,
     /** Closes the server and all its connections at once. */
     async close() {
@@ -75,16 +80,4 @@ export async function startSandbox(options: SandboxOptions = {}) {
       await (await mcp)?.close();
     },
   };
-}
-
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, "127.0.0.1", () => {
-      server.off("error", reject);
-      const address = server.address();
-      // The type also covers pipes, which have no port.
-      resolve(typeof address === "object" && address !== null ? address.port : port);
-    });
-  });
 }

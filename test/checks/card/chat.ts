@@ -50,6 +50,8 @@ export interface ChatStart extends ChatOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly viewport?: { readonly width: number; readonly height: number };
+  /** Pixels of a picture for each of the page. */
+  readonly pixelRatio?: number;
   /** The browser's time stands still until the test moves it. */
   readonly stopsTime?: boolean;
   /** How the user answers a question, once they do. */
@@ -117,6 +119,7 @@ export function useChats() {
 export async function openChat({ browser, args = [], env = {}, ...start }: ChatStart): Promise<Chat> {
   const {
     viewport = { width: 720, height: 900 },
+    pixelRatio = 1,
     stopsTime = false,
     answer = () => "no",
     ...options
@@ -136,7 +139,7 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
     },
     stderr: "ignore",
   });
-  const page = await browser.newPage({ viewport });
+  const page = await browser.newPage({ viewport, deviceScaleFactor: pixelRatio });
   if (stopsTime) await page.clock.install();
   page.on("console", (message) => {
     if (message.type() === "error") errors.push(message.text());
