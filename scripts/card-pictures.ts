@@ -84,8 +84,8 @@ async function takeStill(theme: "light" | "dark"): Promise<void> {
   const card = await generate();
   pass(100);
   await says(card, "Your video is ready.");
-  await startPlaying(card, page);
-  await seek(card, 1.2);
+  await startPlaying(page);
+  await seek(page, 1.2);
   for (const platform of PLATFORMS) await click(toggle(card, platform));
   await page.waitForTimeout(LOADING_MS);
   await card.locator("body").screenshot({ path: picture(`card-${theme}.png`) });
@@ -122,7 +122,7 @@ async function record(): Promise<void> {
   await says(card, "Your video is ready.");
   await settle(page);
   await film.shoot(1);
-  await play(card, film);
+  await play(film);
   await post(card, film);
   await film.hidePointer();
   await film.shoot(3.5);
@@ -156,37 +156,30 @@ function toggle(card: FrameLocator, platform: string) {
   return card.locator("#platforms").getByRole("button", { name: platform });
 }
 
-async function play(card: FrameLocator, film: Film): Promise<void> {
-  await startPlaying(card, film.page);
+async function play(film: Film): Promise<void> {
+  await startPlaying(film.page);
   for (let seconds: number = PLAYED.fromSeconds; seconds < PLAYED.toSeconds; seconds += PLAYED.stepSeconds) {
-    await seek(card, seconds);
+    await seek(film.page, seconds);
     await film.shoot(PLAYED.shownSeconds);
   }
 }
 
-/** Plays as a click does, but so slowly that a picture can be taken of any moment. */
-async function startPlaying(card: FrameLocator, page: Page): Promise<void> {
-  const video = finalVideo(card);
-  await video.evaluate((element) => Object.assign(element, { muted: true, playbackRate: 0.07 }));
-  await video.focus();
-  await page.keyboard.press("Space");
-  await video.blur();
+/** Plays so slowly that a picture can be taken of any moment. */
+async function startPlaying(page: Page): Promise<void> {
+  await runInCard(page, "Object.assign(video, { muted: true, playbackRate: 0.07 }).play()");
   // The player's controls fade away.
   await page.waitForTimeout(4_000);
 }
 
-async function seek(card: FrameLocator, seconds: number): Promise<void> {
-  await finalVideo(card).evaluate(async (element, time) => {
-    const sought = new Promise((resolve) => {
-      element.addEventListener("seeked", resolve, { once: true });
-    });
-    Object.assign(element, { currentTime: time });
-    await sought;
-  }, seconds);
+async function seek(page: Page, seconds: number): Promise<void> {
+  const sought = "new Promise((resolve) => { video.onseeked = () => resolve(); })";
+  await runInCard(page, `(video.currentTime = ${seconds}, ${sought})`);
 }
 
-function finalVideo(card: FrameLocator) {
-  return card.getByLabel("The final video", { exact: true });
+/** Evaluates the expression, in which `video` is the final one. */
+async function runInCard(page: Page, expression: string): Promise<void> {
+  const video = 'document.querySelector("#final video")';
+  await page.frames().at(-1)?.evaluate(`((video) => ${expression})(${video})`);
 }
 
 /** Waits until players show their pictures, and scrolls to the end. */
