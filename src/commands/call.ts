@@ -83,7 +83,13 @@ async function run(
     writeLog: (line) => host.errors.write(line),
     askUser: (describe) => askAtTerminal(describe, call, host, ui),
   });
-  let result = await tools.run(tool, args);
+  let result = await tools.run(tool, args).catch(async (error: unknown) => {
+    if (!waits || !isUnanswered(error)) throw error;
+    ui.print("The service has not answered yet. Its answer is awaited for five minutes.");
+    await tools.finishPaidRequests();
+    // Sends nothing any more: it gives what the journal has by now.
+    return tools.run(tool, args).catch(() => Promise.reject(error));
+  });
   const { jobId, status, alreadyStarted } = result;
   if (typeof jobId !== "string" || status === undefined) return result;
   if (waits && result["done"] !== true) {
@@ -94,6 +100,10 @@ async function run(
   }
   if (result["done"] === true) result = await tools.whenSaved(result);
   return config.sandbox ? { ...result, nextStep: ONE_SANDBOX } : result;
+}
+
+function isUnanswered(error: unknown): boolean {
+  return error instanceof BridgeError && error.facts.code === "timeout" && error.facts.outcome === "unknown";
 }
 
 /** Asks what a client would ask its user. The tools refuse a false where nothing but a yes counts. */

@@ -59,6 +59,11 @@ export class LocalTools {
     return runTool(tool, args, this.#context);
   }
 
+  /** Sends nothing paid or public any more. Resolves when the outcome of what was sent is in the journal. */
+  finishPaidRequests(): Promise<void> {
+    return this.#application.finishPaidRequests();
+  }
+
   /** Shows the job's progress until it ends, the time is over or the signal fires, then reads it. */
   follow(jobId: string, forMs: number): Promise<Result> {
     const waitForEnd = (job: Job) => {
