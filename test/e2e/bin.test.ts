@@ -1,7 +1,7 @@
 // The first file refuses an old Node in one line, and otherwise starts the server. `npm run test:matrix`
 // runs it on real old Nodes.
 
-import { existsSync, lstatSync, readdirSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
@@ -18,7 +18,7 @@ const NEEDED = manifest.engines.node.replace(/^>=/, "");
 const runAs = (version: string, ...args: string[]) =>
   run(SERVER_NODE, ["-r", PRELOAD, BUILT_FILE, ...args], { env: { FAKE_NODE: version } });
 
-test.each(["0.10.48", "18.20.8", "20.9.0", "20.18.0"])(
+test.each(["0.10.48", "20.9.0", "20.18.0"])(
   "Node %s is refused with exit code 1 and one line that names the required version",
   async (version) => {
     expect(await runAs(version)).toEqual({
@@ -31,16 +31,13 @@ test.each(["0.10.48", "18.20.8", "20.9.0", "20.18.0"])(
   },
 );
 
-test.each([NEEDED, "20.18.10", "100.0.0", "26.0.0-nightly20260101"])(
-  "Node %s runs the command line",
-  async (version) => {
-    expect(await runAs(version, "--version")).toEqual({
-      code: 0,
-      stdout: `${manifest.version}\n`,
-      stderr: "",
-    });
-  },
-);
+test.each([NEEDED, "100.0.0", "26.0.0-nightly20260101"])("Node %s runs the command line", async (version) => {
+  expect(await runAs(version, "--version")).toEqual({
+    code: 0,
+    stdout: `${manifest.version}\n`,
+    stderr: "",
+  });
+});
 
 test("arguments and exit codes pass through the first file", async () => {
   expect(await run(SERVER_NODE, [BUILT_FILE, "--nonsense"])).toEqual({
@@ -107,12 +104,4 @@ test("a cache of the user's own is used instead", async () => {
   await endsCleanly(await listTools(home, { ...SETTINGS, NODE_COMPILE_CACHE: own }));
 
   expect([readdirSync(home).length, readdirSync(own).length]).toEqual([0, canCache ? 1 : 0]);
-});
-
-test.skipIf(canCache)("a Node that can't keep compiled code writes nothing", async () => {
-  const home = temporaryFolder();
-
-  await endsCleanly(await listTools(home, SETTINGS));
-
-  expect(existsSync(join(home, ".faceless-video-mcp"))).toBe(false);
 });
