@@ -143,13 +143,13 @@ function describeEntry(
   const files = filesOf(format, host).map((file) =>
     file.replace(host.homeDir, onWindows ? "%USERPROFILE%" : "~"),
   );
-  const file = `${files.join(" or ")}${files.length > 1 ? ", whichever your version has," : ""}${menu === undefined ? "" : ` (${menu})`}`;
-  const paste = `ut this into ${file}${withOwnValues(text)}. If the file has entries already, add only "${SERVER}" to them.`;
+  const whichever = files.length > 1 ? ", whichever your version has" : "";
+  const place = `${files.join(" or ")}${whichever}${menu === undefined ? "" : ` (${menu})`}`;
+  const paste = `Put this into ${place}${withOwnValues(text)}. If the file has entries already, add only "${SERVER}" to them.`;
   const command = addCommand && printCommand(addCommand(entry), onWindows, columns);
   const run = `Run this${onWindows ? " in PowerShell" : ""}${withOwnValues(command ?? "")}:`;
-  const keySource = entry.env && keySourceOf(format);
   const steps = [
-    ...(keySource === undefined ? [] : [keySource]),
+    entry.env && keySourceOf(format),
     isDesktopApp === true ? `Quit ${title} entirely, and start it again.` : `Restart ${title}.`,
     "Ask for a video, such as: Make a 30-second video about why the sea is salty. If something doesn't work, this says why:",
   ];
@@ -157,21 +157,23 @@ function describeEntry(
     entry.isInstalled
       ? ABOUT_THE_COPY
       : "Add --installed for an entry that starts sooner, without npx and the registry.",
-    ...(entry.env
-      ? ["To save finished videos, set FACELESS_SAVE_DIR to a folder beside FACELESS_BASE_URL."]
-      : []),
-    ...(entry.env && note !== undefined ? [note] : []),
+    entry.env && "To save finished videos, set FACELESS_SAVE_DIR to a folder beside FACELESS_BASE_URL.",
+    entry.env && note,
   ];
   const before =
     command === undefined
-      ? [step(1, `P${paste}`, columns)]
-      : [step(1, run, columns), command, `${INDENT}${paragraph(`Or p${paste}`, columns, INDENT)}`];
+      ? [step(1, paste, columns)]
+      : [
+          step(1, run, columns),
+          command,
+          `${INDENT}${paragraph(`Or do it by hand. ${paste}`, columns, INDENT)}`,
+        ];
   const after = [
-    ...steps.map((sentence, index) => step(index + 2, sentence, columns)),
+    ...sentencesOf(steps).map((sentence, index) => step(index + 2, sentence, columns)),
     "",
     `${INDENT}${doctor}`,
     "",
-    ...remarks.map((sentence) => paragraph(sentence, columns)),
+    ...sentencesOf(remarks).map((sentence) => paragraph(sentence, columns)),
   ];
   return { before: `${before.join("\n\n")}\n\n`, entry: text, after: `\n${after.join("\n")}\n` };
 }
@@ -181,11 +183,15 @@ const ABOUT_THE_COPY = `The entry starts a copy of version ${VERSION} in ~/.face
 /** What the user has to write into the text, as the end of a sentence. */
 function withOwnValues(text: string): string {
   const isValue = (example: string) => text.split(/["'=\s]/).includes(example);
-  const values = [
-    ...(isValue(EXAMPLE_KEY) ? [`your key in place of ${EXAMPLE_KEY}`] : []),
-    ...(isValue(EXAMPLE_URL) ? [`the service's address in place of ${EXAMPLE_URL}`] : []),
-  ];
+  const values = sentencesOf([
+    isValue(EXAMPLE_KEY) ? `your key in place of ${EXAMPLE_KEY}` : undefined,
+    isValue(EXAMPLE_URL) ? `the service's address in place of ${EXAMPLE_URL}` : undefined,
+  ]);
   return values.length > 0 ? `, with ${values.join(" and ")}` : "";
+}
+
+function sentencesOf(sentences: readonly (string | undefined)[]): readonly string[] {
+  return sentences.filter((sentence) => sentence !== undefined);
 }
 
 function step(number: number, sentence: string, columns: number): string {

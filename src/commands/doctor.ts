@@ -56,7 +56,10 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
   const { client, env, nodeVersion, json, isTerminal, print } = options;
   // The timers of requests don't keep the process alive by themselves.
   const keepAlive = setInterval(() => {}, 1_000);
-  const { checks, settings } = client === undefined ? ofTerminal(options) : await ofEntry(client, options);
+  const { checks, settings }: Found =
+    client === undefined
+      ? { checks: [], settings: { env, flags: NO_FLAGS, hidden: [] } }
+      : await ofEntry(client, options);
   const ofSettings = settings && (await checkSettings(settings, options));
   clearInterval(keepAlive);
   const all = [pass("Node.js", nodeVersion), ...checks, ...(ofSettings?.checks ?? [])].map(cleanCheck);
@@ -83,10 +86,6 @@ interface Found {
   readonly checks: readonly Check[];
   /** Absent if there is no entry. */
   readonly settings?: Settings;
-}
-
-function ofTerminal({ env }: DoctorOptions): Found {
-  return { checks: [], settings: { env, flags: NO_FLAGS, hidden: [] } };
 }
 
 async function ofEntry(client: ClientName, options: DoctorOptions): Promise<Found> {
@@ -154,26 +153,17 @@ async function checkStart(
     return [fail(name, `the program that answers is ${quote(started.name)}`, replace)];
   const path =
     isDesktopApp === true && platform !== "win32" ? findInPath(words[0] ?? "", pathOf(terminal)) : undefined;
+  const doubts = [
+    isOlder(version, VERSION) && `it is version ${version}, and this is version ${VERSION}`,
+    strayLine !== undefined &&
+      `it prints ${quote(strayLine, 100)} to stdout, which some clients take for a broken server`,
+    !endsByItself && "it went on running when its input had ended, and was ended",
+    path?.startsWith(homeDir) === true &&
+      `this terminal has ${words[0]} in ${path}, where ${title} may not look`,
+  ];
   return [
     pass(name, `version ${version}, ${tools.length} tools, in ${seconds} s`),
-    ...(isOlder(version, VERSION)
-      ? [warn(name, `it is version ${version}, and this is version ${VERSION}`, replace)]
-      : []),
-    ...(strayLine === undefined
-      ? []
-      : [
-          warn(
-            name,
-            `it prints ${quote(strayLine, 100)} to stdout, which some clients take for a broken server`,
-            replace,
-          ),
-        ]),
-    ...(endsByItself
-      ? []
-      : [warn(name, "it went on running when its input had ended, and was ended", replace)]),
-    ...(path?.startsWith(homeDir) === true
-      ? [warn(name, `this terminal has ${words[0]} in ${path}, where ${title} may not look`, replace)]
-      : []),
+    ...doubts.filter((doubt) => doubt !== false).map((doubt) => warn(name, doubt, replace)),
     ...(tools.includes("generate_video") ? [] : [pass(READ_ONLY, "no video can be made or posted")]),
   ];
 }

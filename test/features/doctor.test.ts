@@ -194,7 +194,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     what: "the key of the example",
     client: "claude-desktop",
     content: (url) => servers({ ...good(url), FACELESS_API_KEY: "fl_example" }),
-    told: /^fail FACELESS_API_KEY Replace it with your own key: .+ \(it is the example key\)$/,
+    told: /^fail FACELESS_API_KEY Replace it with your own: .+ \(it is the example key\)$/,
   },
   {
     what: "a limit that allows no video",

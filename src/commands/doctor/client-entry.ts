@@ -91,26 +91,24 @@ export async function readClientEntry(
         typeof name === "string" && name.startsWith("FACELESS_") && !Object.hasOwn(env, name),
     );
     const risk = hijackRisk(words, cwd, format);
-    return {
-      checks: [
-        pass(NAME, file),
-        ...(risk === undefined
-          ? []
-          : [
-              warn(
-                NAME,
-                `${title} may start it in a project's folder, where ${risk}, so that a cloned project could run another program with your key`,
-                replace,
-              ),
-            ]),
-        ...[...new Set(hidden)].map((name) =>
-          skip(
-            name,
-            `only ${title} knows its value`,
-            `To check the value itself, set ${name} in this terminal and run doctor without --client`,
-          ),
+    const unknown = (name: string) =>
+      skip(
+        name,
+        `only ${title} knows its value`,
+        `To check the value itself, set ${name} in this terminal and run doctor without --client`,
+      );
+    const checks = [
+      pass(NAME, file),
+      risk !== undefined &&
+        warn(
+          NAME,
+          `${title} may start it in a project's folder, where ${risk}, so that a cloned project could run another program with your key`,
+          replace,
         ),
-      ],
+      ...[...new Set(hidden)].map(unknown),
+    ];
+    return {
+      checks: checks.filter((check) => check !== false),
       entry: { words, cwd, env, hidden },
     };
   }

@@ -20,43 +20,30 @@ export function checkConfig(
   const { warnings, sandbox } = config;
   const problems = config.problems.filter(({ variable }) => !hidden.includes(variable));
   const unset = isEntry ? [] : problems.filter(({ isUnset }) => isUnset);
+  const unsetNames = inWords(unset.map(({ variable }) => variable));
   const checks = [
-    ...(unset.length > 0
-      ? [
-          fail(
-            "settings",
-            `this terminal does not set ${inWords(unset.map(({ variable }) => variable))}, and without --client doctor sees nothing else`,
-            "Add --client and the name of your client, such as --client cursor, to check its entry; or set what is missing in this terminal",
-          ),
-        ]
-      : []),
+    unset.length > 0 &&
+      fail(
+        "settings",
+        `this terminal does not set ${unsetNames}, and without --client doctor sees nothing else`,
+        "Add --client and the name of your client, such as --client cursor, to check its entry; or set what is missing in this terminal",
+      ),
     // Values that were swapped have one fix.
     ...problems
       .filter((problem, index) => !unset.includes(problem) && problem.fix !== problems[index - 1]?.fix)
       .map(({ variable, problem, fix }) => fail(variable, `it ${problem}`, fix)),
     ...warnings.map(({ variable, problem, fix }) => warn(variable, `it ${problem}`, fix)),
-    ...(config.maxGenerations === 0
-      ? [
-          fail(
-            "FACELESS_MAX_GENERATIONS",
-            "it is 0, which allows no video",
-            "Set it to 1 or more, or remove it",
-          ),
-        ]
-      : []),
-    ...(env[KEY]?.trim() === EXAMPLE_KEY
-      ? [
-          fail(
-            KEY,
-            "it is the example key",
-            "Replace it with your own key: account settings of the service, section API",
-          ),
-        ]
-      : []),
-    ...(config.service?.baseUrl.origin === EXAMPLE_URL
-      ? [fail(BASE_URL, "it is the example address", "Replace it with your service's address")]
-      : []),
-  ];
+    config.maxGenerations === 0 &&
+      fail("FACELESS_MAX_GENERATIONS", "it is 0, which allows no video", "Set it to 1 or more, or remove it"),
+    env[KEY]?.trim() === EXAMPLE_KEY &&
+      fail(
+        KEY,
+        "it is the example key",
+        "Replace it with your own: account settings of the service, section API",
+      ),
+    config.service?.baseUrl.origin === EXAMPLE_URL &&
+      fail(BASE_URL, "it is the example address", "Replace it with your service's address"),
+  ].filter((check) => check !== false);
   if (checks.length > 0 || hidden.length > 0) return checks;
   if (sandbox) return [pass("settings", "the sandbox: nothing is rendered, charged or posted")];
   const where = isEntry
