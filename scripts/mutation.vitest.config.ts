@@ -6,7 +6,8 @@ export default defineConfig({
     globalSetup: "test/fixtures/no-leftovers.ts",
     setupFiles: "scripts/mutation.setup.ts",
     include: [
-      "test/service/{retry,rate-limiter,request-sender,client,errors,responses,late-answers}.test.ts",
+      "test/pure/rate-limiter.test.ts",
+      "test/service/{retry,request-sender,client,errors,responses,late-answers}.test.ts",
       "test/idempotency/*.test.ts",
       "test/jobs/schedule.test.ts",
       "test/tools/*.test.ts",

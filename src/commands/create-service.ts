@@ -21,8 +21,6 @@ export function createService(
     version: VERSION,
     clock,
     random: Math.random,
-    // A fixed interval is not slowed down, unless the service itself names a limit.
-    ...(config.pollSeconds !== undefined && { backgroundPerMinute: Infinity }),
   });
 }
 

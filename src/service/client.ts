@@ -166,7 +166,7 @@ export class ServiceClient {
 
   /** Whether enough of the rate limit is left for requests that are not needed. */
   hasSpareRequests(): boolean {
-    return this.#requests?.limiter.hasSpare() ?? true;
+    return this.#requests?.limiter.isAboveReserve() ?? true;
   }
 
   close(): void {

@@ -24,13 +24,7 @@ import {
   type ParsedResponse,
 } from "./responses.ts";
 import type { Http } from "./http.ts";
-import {
-  type Permit,
-  RateLimiter,
-  type RateLimiterOptions,
-  readRetryAfterMs,
-  type RequestKind,
-} from "./rate-limiter.ts";
+import { type Permit, RateLimiter, readRetryAfterMs, type RequestKind } from "./rate-limiter.ts";
 import { type Method, MIN_ATTEMPT_MS, retryDelayMs } from "./retry.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
@@ -61,7 +55,7 @@ export interface RequestParts {
   readonly salvage?: (text: string) => unknown;
 }
 
-export interface SenderOptions extends RateLimiterOptions {
+export interface SenderOptions {
   readonly config: ServiceConfig;
   /** This bridge's, for the user-agent. */
   readonly version: string;
@@ -102,7 +96,7 @@ export class RequestSender {
     this.#minAttemptMs = minAttemptMs;
     this.#redact = createRedact(config.apiKey);
     this.json = jsonReader(this.#redact);
-    this.limiter = new RateLimiter(options);
+    this.limiter = new RateLimiter(clock);
     this.#headers = {
       accept: "application/json",
       "accept-encoding": "identity",

@@ -41,7 +41,7 @@ class WatchedWorld extends PolledWorld {
   refused = 0;
   readonly #random: Random;
   readonly #hasWebhooks: boolean;
-  readonly #rateLimiter = new RateLimiter({ clock: this.clock });
+  readonly #rateLimiter = new RateLimiter(this.clock);
   readonly #service;
 
   constructor({ webhooks = false, limit, ...options }: WatchedWorldOptions) {
@@ -78,7 +78,7 @@ class WatchedWorld extends PolledWorld {
   }
 
   protected override hasSpare(): boolean {
-    return this.#rateLimiter.hasSpare();
+    return this.#rateLimiter.isAboveReserve();
   }
 
   protected override async send<T>(
