@@ -246,16 +246,6 @@ const CALLS: Record<string, (service: Service, options: CallOptions) => Promise<
   listConnectedPlatforms: (service, options) => service.listConnectedPlatforms(options),
 };
 
-test.each(Object.entries(CALLS))("%s throws a BridgeError if its request can't be made", async (_, call) => {
-  const { rest } = await bridge();
-  const service = connect({ baseUrl: rest.url, proxies: { http: "http://%zz:%zz@127.0.0.1:9" } });
-
-  const facts = await failureOf(call(service, {}));
-
-  expect(facts).toMatchObject({ code: "network", outcome: "not_sent", retryable: true });
-  expect(rest.requests).toEqual([]);
-});
-
 test.each(Object.entries(CALLS))(
   "%s sends nothing once it is cancelled, nor after close",
   async (_, call) => {

@@ -167,16 +167,6 @@ test("the rate limit does not count a request that could not be sent", async () 
   expect(rest.lines()).toHaveLength(3);
 });
 
-test("the rate limit says when the next poll may be made", async () => {
-  const { service } = await bridge({ [STATUS]: DONE }, { clock: jumpingClock() });
-  expect(service.backgroundWaitMs()).toBe(0);
-
-  await service.getJob(JOB_ID, { background: true });
-  await service.getJob(JOB_ID, { background: true });
-
-  expect(service.backgroundWaitMs()).toBe(2_000);
-});
-
 test("a deadline does not depend on a wall clock that is set back or forward", async () => {
   const clock = jumpingClock();
   let wallMs = clock.now();
