@@ -3,7 +3,7 @@ import type { Service } from "../../src/service/client.ts";
 import type { CallOptions } from "../../src/service/request-sender.ts";
 import { DOCUMENT, GENERATE, JOB_ID, KEY, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import type { Reply } from "../fixtures/scripted-service.ts";
-import { bridge, connect, failureOf } from "./bridge.ts";
+import { bridge, failureOf } from "./bridge.ts";
 
 const GENERATED = { json: { jobId: JOB_ID, status: "processing" } };
 const EVERY_FIELD = {
