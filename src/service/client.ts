@@ -5,12 +5,16 @@ import type { ConfigProblem, ServiceConfig } from "../config.ts";
 import { BridgeError, toBridgeError } from "../errors.ts";
 import { isEnded } from "../job.ts";
 import { lazy } from "../lazy.ts";
+import { MAX_RESULT_BYTES } from "../result-size.ts";
 import { READ_MS } from "../time-budget.ts";
 import {
-  responseSchemas,
   type ConnectedPlatforms,
-  findStartedJob,
+  jobStatusSchema,
+  type ParsedResponse,
+  publicationSchema,
+  startedJobSchema,
   type StartedJob,
+  videoPageSchema,
   type Order,
   hasResults,
   type Job,
@@ -33,7 +37,6 @@ export interface ServiceOptions extends Omit<SenderOptions, "config"> {
 
 /** How long calls wait for the OpenAPI document, which only improves a guess. */
 const DOCUMENT_PATIENCE_MS = 2_000;
-const MAX_DOCUMENT_CHARACTERS = 1024 * 1024;
 const MAX_NEWEST_VIDEOS = 100;
 
 const UNKNOWN_JOB = {
@@ -92,33 +95,46 @@ export class ServiceClient {
 
   /** Costs credits. Sent once: see retry.ts for what may be sent again. */
   async generate(order: Order, options: CallOptions = {}): Promise<StartedJob> {
-    const { requests, schemas } = await this.#connect();
-    const url = requests.address("/api/v1/generate");
-    const parts = { url, body: JSON.stringify(order), salvage: findStartedJob };
-    return requests.request(OPERATIONS.generate, schemas.startedJob, parts, options);
+    const requests = await this.#connect();
+    const operation = OPERATIONS.generate;
+    const parts = { url: requests.address("/api/v1/generate"), body: JSON.stringify(order) };
+    const read = (answer: ParsedResponse) => requests.acceptAs(operation, startedJobSchema, answer);
+    return requests.request(operation, parts, read, options);
   }
 
   async getJob(jobId: string, options: CallOptions = {}): Promise<Job> {
-    const { requests, schemas } = await this.#connect();
+    const requests = await this.#connect();
     const url = requests.address(`/api/v1/status/${encodeURIComponent(jobId)}`);
-    const answer = await requests.request(OPERATIONS.getJob, schemas.jobStatus, { url }, options);
-    return { ...answer, jobId, done: isEnded(answer.status) };
+    const read = (answer: ParsedResponse): Job => {
+      // Many jobs are kept in memory, so a long answer keeps its documented fields alone.
+      const isLong = answer.text.length > MAX_RESULT_BYTES;
+      const schema = isLong ? jobStatusSchema.strip() : jobStatusSchema;
+      const job = requests.acceptAs(OPERATIONS.getJob, schema, answer);
+      return { ...job, ...(isLong && { partsLeftOut: true }), jobId, done: isEnded(job.status) };
+    };
+    return requests.request(OPERATIONS.getJob, { url }, read, options);
   }
 
   /** Makes the video public. Sent once, as `generate`. */
   async publish(request: PublishRequest, options: CallOptions = {}): Promise<Publication> {
-    const { requests, schemas } = await this.#connect();
-    const url = requests.address("/api/v1/publish");
-    const platforms = request.platforms.length;
-    const parts = { url, body: JSON.stringify(request), isAnswer: hasResults, platforms };
-    return requests.request(OPERATIONS.publish, schemas.publication, parts, options);
+    const requests = await this.#connect();
+    const operation = OPERATIONS.publish;
+    const parts = { url: requests.address("/api/v1/publish"), body: JSON.stringify(request) };
+    const read = (answer: ParsedResponse) => {
+      // Results count whatever the status is.
+      if (!hasResults(answer.json)) requests.accept(operation, answer, request.platforms.length);
+      return requests.parse(operation, publicationSchema, answer);
+    };
+    return requests.request(operation, parts, read, options);
   }
 
   async listVideos({ limit, cursor }: VideosQuery, options: CallOptions = {}): Promise<VideoPage> {
-    const { requests, schemas } = await this.#connect();
+    const requests = await this.#connect();
+    const operation = OPERATIONS.listVideos;
     const read = (query: Record<string, string | undefined>, rest: CallOptions) => {
       const url = requests.address("/api/v1/videos", query);
-      return requests.request(OPERATIONS.listVideos, schemas.videoPage, { url }, rest);
+      const parse = (answer: ParsedResponse) => requests.acceptAs(operation, videoPageSchema, answer);
+      return requests.request(operation, { url }, parse, rest);
     };
     if (limit === undefined && cursor === undefined) return read({}, options);
     const { discovery, rest } = await this.#discover(options);
@@ -144,19 +160,21 @@ export class ServiceClient {
 
   async listConnectedPlatforms(options: CallOptions = {}): Promise<ConnectedPlatforms> {
     const operation = OPERATIONS.listConnectedPlatforms;
-    const { requests, schemas } = await this.#connect();
-    const { discovery, rest, endsAtMs } = await this.#discover(options);
+    const requests = await this.#connect();
+    const { discovery, rest } = await this.#discover(options);
     // Loaded here: the MCP client behind it is needed for this operation alone.
     const { listThroughMcp, readPlatforms } = await import("./connected-platforms.ts");
     const { platformsUrl: url } = discovery;
-    const listed = url && readPlatforms((await requests.request(operation, undefined, { url }, rest)).json);
+    const endsAtMs = this.#options.clock.monotonicMs() + rest.deadlineMs;
+    const read = (answer: ParsedResponse) => readPlatforms(requests.accept(operation, answer));
+    const listed = url && (await requests.request(operation, { url }, read, rest));
     const { version, clock } = this.#options;
-    const call = { operation, requests, version, clock, endsAtMs, signal: options.signal };
-    return schemas.connectedPlatforms(listed ?? (await listThroughMcp(call)));
+    const leftMs = () => Math.max(1, endsAtMs - clock.monotonicMs());
+    return listed ?? listThroughMcp({ operation, requests, version, leftMs, signal: options.signal });
   }
 
   async origin(): Promise<string> {
-    return (await this.#connect()).baseUrl.origin;
+    return (await this.#connect()).address("").origin;
   }
 
   /** Milliseconds until a background request may be made; 0 for now. */
@@ -180,20 +198,20 @@ export class ServiceClient {
       const requests = await RequestSender.open({ ...this.#options, config });
       this.#requests = requests;
       if (this.#isClosed) requests.close();
-      return { requests, baseUrl: config.baseUrl, schemas: responseSchemas(config.baseUrl) };
+      return requests;
     } catch (error) {
       throw toBridgeError(error, "not_sent");
     }
   });
 
   readonly #readDocument = lazy(async (): Promise<Discovery> => {
-    const { requests, baseUrl } = await this.#connect();
+    const requests = await this.#connect();
     const operation = OPERATIONS.readOpenApi;
     const url = requests.address("/api/v1/openapi.json");
+    const read = (answer: ParsedResponse) =>
+      readOpenApi(requests.accept(operation, answer), requests.address(""));
     try {
-      const { text, json } = await requests.request(operation, undefined, { url });
-      const document = text.length > MAX_DOCUMENT_CHARACTERS ? undefined : json;
-      return (this.#discovery = readOpenApi(document, baseUrl));
+      return (this.#discovery = await requests.request(operation, { url }, read));
     } catch (error) {
       // If it was not sent, the next call asks again. Any other failure is final.
       if (error instanceof BridgeError && error.facts.outcome === "not_sent") throw error;
@@ -211,7 +229,7 @@ export class ServiceClient {
     const document = this.#readDocument().catch(() => undefined);
     const arrived = this.#discovery ?? (await Promise.race([document, this.#patience()]));
     const discovery = arrived ?? DISCOVERED_NOTHING;
-    return { discovery, endsAtMs, rest: { ...options, deadlineMs: endsAtMs - clock.monotonicMs() } };
+    return { discovery, rest: { ...options, deadlineMs: endsAtMs - clock.monotonicMs() } };
   }
 }
 

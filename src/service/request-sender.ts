@@ -18,10 +18,10 @@ import {
 } from "./errors.ts";
 import {
   type ServiceResponse,
-  isRefusal,
   type JsonReader,
   jsonReader,
   type ParsedResponse,
+  isOutOfCredits,
 } from "./responses.ts";
 import type { Http } from "./http.ts";
 import { type Permit, RateLimiter, readRetryAfterMs, type RequestKind } from "./rate-limiter.ts";
@@ -41,18 +41,12 @@ export interface RequestParts {
   readonly url: URL;
   /** JSON. */
   readonly body?: string;
-  /** Where it is not the operation's: the MCP endpoint is read by POST. */
+  /** Set if it is not the operation's: the MCP endpoint is read by POST. */
   readonly method?: Method;
   /** Added to those that every request carries. */
   readonly headers?: Readonly<Record<string, string>>;
   /** It is not sent again, whatever its failure. */
   readonly once?: true;
-  /** How many platforms it posts to. */
-  readonly platforms?: number;
-  /** Whether an answer that is not 2xx counts as if it were, judged by its JSON. */
-  readonly isAnswer?: (json: unknown) => boolean;
-  /** Finds what counts as the JSON of an answer, in a text that is none. */
-  readonly salvage?: (text: string) => unknown;
 }
 
 export interface SenderOptions {
@@ -95,7 +89,7 @@ export class RequestSender {
     this.#clock = clock;
     this.#minAttemptMs = minAttemptMs;
     this.#redact = createRedact(config.apiKey);
-    this.json = jsonReader(this.#redact);
+    this.json = jsonReader(this.#redact, config.baseUrl);
     this.limiter = new RateLimiter(clock);
     this.#headers = {
       accept: "application/json",
@@ -114,32 +108,21 @@ export class RequestSender {
   }
 
   /**
-   * Sends a request, as soon as the rate limiter allows and as often as retry.ts does, and returns the 2xx
-   * answer, or another that counts as one: read by the schema, or as it came. Throws BridgeErrors alone; for a
-   * POST without an answer in time a DeadlineError of the result.
+   * Sends a request, as soon as the rate limiter allows and as often as retry.ts does. `read` makes the result of
+   * an answer or throws a BridgeError. Throws BridgeErrors alone; for a POST without an answer in time a
+   * DeadlineError of the result.
    */
-  request<Schema extends z.ZodType>(
+  async request<Result>(
     operation: Operation,
-    schema: Schema,
     parts: RequestParts,
-    options?: CallOptions,
-  ): Promise<z.output<Schema>>;
-  request(
-    operation: Operation,
-    schema: undefined,
-    parts: RequestParts,
-    options?: CallOptions,
-  ): Promise<ParsedResponse>;
-  async request(
-    operation: Operation,
-    schema: z.ZodType | undefined,
-    parts: RequestParts,
+    read: (answer: ParsedResponse) => Result,
     { signal, deadlineMs = DEADLINE_MS[operation.method], background = false }: CallOptions = {},
-  ): Promise<unknown> {
+  ): Promise<Result> {
     const { method } = operation;
     const { url, body } = parts;
     const endsAtMs = this.#clock.monotonicMs() + deadlineMs;
-    const read = (response: ServiceResponse) => this.#read(operation, schema, parts, response);
+    const readResponse = (response: ServiceResponse) =>
+      read({ ...response, json: this.json.parse(response.text) });
     for (let attempt = 1; ; attempt++) {
       let failure: BridgeError;
       try {
@@ -163,9 +146,9 @@ export class RequestSender {
         } finally {
           permit.release(response);
         }
-        return read(response);
+        return readResponse(response);
       } catch (error) {
-        failure = explain(operation, error, read);
+        failure = explain(operation, error, readResponse);
       }
       // A failed poll is the poller's to repeat.
       if (background || parts.once === true) throw failure;
@@ -178,38 +161,48 @@ export class RequestSender {
     }
   }
 
-  /** How long an answer asks to wait. After a 429 the limiter's pause includes its Retry-After. */
-  retryAfterMs({ status, headers }: Pick<ServiceResponse, "status" | "headers">): number | undefined {
-    return status === 429 ? this.limiter.waitMs("user") : readRetryAfterMs(headers, this.#clock.now());
+  /** The JSON of a 2xx answer. Throws a BridgeError for any other one. `platforms` is how many a post names. */
+  accept(operation: Operation, answer: ParsedResponse, platforms?: number): unknown {
+    const { status, json } = answer;
+    const isGood = status >= 200 && status < 300 && !isOutOfCredits(json);
+    if (!isGood) throw this.refusal(operation, answer, platforms);
+    return json;
+  }
+
+  /** The documented fields of a 2xx answer. */
+  acceptAs<Schema extends z.ZodType>(
+    operation: Operation,
+    schema: Schema,
+    answer: ParsedResponse,
+  ): z.output<Schema> {
+    this.accept(operation, answer);
+    return this.parse(operation, schema, answer);
+  }
+
+  /** The documented fields of an answer, whatever its status is. Throws a BridgeError if it has others. */
+  parse<Schema extends z.ZodType>(
+    operation: Operation,
+    schema: Schema,
+    answer: ParsedResponse,
+  ): z.output<Schema> {
+    const { success, data, error } = schema.safeParse(answer.json);
+    if (success) return data;
+    throw badResponseError(operation, answer, describeProblem(answer, error));
+  }
+
+  /** Explains an answer that is not 2xx. `platforms` is how many a publication names. */
+  refusal(operation: Operation, answer: ParsedResponse, platforms?: number): BridgeError {
+    const { status, headers } = answer;
+    // After a 429 the limiter's pause includes its Retry-After.
+    const retryAfterMs =
+      status === 429 ? this.limiter.waitMs("user") : readRetryAfterMs(headers, this.#clock.now());
+    const { isSandbox } = this.#options.config;
+    return statusError(operation, answer, { retryAfterMs, platforms, isSandbox });
   }
 
   /** Closes every connection at once. */
   close(): void {
     this.#http.destroy();
-  }
-
-  /** The result of an answer that counts as good. Throws a BridgeError for any other. */
-  #read(
-    operation: Operation,
-    schema: z.ZodType | undefined,
-    { isAnswer, salvage, platforms }: RequestParts,
-    response: ServiceResponse,
-  ): unknown {
-    const { status, text } = response;
-    const json = this.json.parse(text);
-    const answer: ParsedResponse = { ...response, json };
-    const isGood = status >= 200 && status < 300 && !isRefusal(json, operation.method);
-    if (!isGood && isAnswer?.(json) !== true)
-      throw statusError(operation, answer, {
-        retryAfterMs: this.retryAfterMs(answer),
-        platforms,
-        isSandbox: this.#options.config.isSandbox,
-      });
-    if (schema === undefined) return answer;
-    // Another form of JSON may be about something else.
-    const parsed = schema.safeParse(json ?? this.json.clean(salvage?.(text)));
-    if (parsed.success) return parsed.data;
-    throw badResponseError(operation, answer, describeProblem(answer, parsed.error));
   }
 
   /** Waits for the rate limiter, at most until `endsAtMs`. Throws a BridgeError: nothing was sent. */

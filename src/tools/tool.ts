@@ -13,7 +13,7 @@ import type { VideoSaver } from "../jobs/save-video.ts";
 import { lazyValue } from "../lazy.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
-import { fitInto, MAX_RESULT_BYTES } from "../result-size.ts";
+import { MAX_RESULT_BYTES, type Truncation, truncateToFit } from "../result-size.ts";
 import { cutText, inSentences, inWords, quote } from "../text.ts";
 
 /** The services that a tool may use. Only `generateOnce` and `publishOnce` make paid and public requests. */
@@ -114,13 +114,13 @@ export function withGuidance(
     ...(nextStep !== undefined && { nextStep: cutText(nextStep, MAX_GUIDANCE) }),
   };
   const maxBytes = MAX_RESULT_BYTES - Buffer.byteLength(JSON.stringify(guidance)) - RESERVED_BYTES;
-  const { value, leftOut } = fitInto({ ...result }, maxBytes);
-  const isCut = leftOut !== undefined || "partsLeftOut" in value;
+  const { value, truncation } = truncateToFit({ ...result }, maxBytes);
+  const isCut = truncation !== undefined || "partsLeftOut" in value;
   return {
     ...guidance,
     summary: inSentences(
       guidance.summary,
-      isCut && describeLeftOut(leftOut?.items ?? new Map()),
+      isCut && describeTruncation(truncation ?? new Map()),
       config.sandbox && SANDBOX_NOTICE,
     ),
     ...value,
@@ -128,11 +128,10 @@ export function withGuidance(
   };
 }
 
-/** `items` counts what is missing at the end of each list. */
-function describeLeftOut(items: ReadonlyMap<string, number>): string {
-  const ends = Array.from(items, ([list, count]) => `the last ${count} of ${list}`);
+function describeTruncation(truncation: Truncation): string {
+  const ends = Array.from(truncation, ([list, count]) => `the last ${count} of ${list}`);
   const which = ends.length === 0 ? "" : `, such as ${inWords(ends)}`;
-  const hint = items.has("videos") ? " A smaller limit shows them." : "";
+  const hint = truncation.has("videos") ? " A smaller limit shows them." : "";
   return `The service's answer was too long, so a part of it was left out${which}.${hint}`;
 }
 

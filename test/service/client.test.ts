@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import type { Service } from "../../src/service/client.ts";
 import type { CallOptions } from "../../src/service/request-sender.ts";
 import { DOCUMENT, GENERATE, JOB_ID, KEY, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
-import type { Reply } from "../fixtures/scripted-service.ts";
 import { bridge, failureOf } from "./bridge.ts";
 
 const GENERATED = { json: { jobId: JOB_ID, status: "processing" } };
@@ -98,18 +97,6 @@ test("a refused publication without results is rejected, and with unreadable one
   expect(await publish()).toMatchObject({ code: "bad_answer", outcome: "unknown", status: 409 });
 });
 
-test.each<[string, Reply]>([
-  ["has nothing else", { json: { error: { code: "out_of_credits", message: "None left." } } }],
-  ["has a status of its own", { json: { status: 402, error: { code: "out_of_credits" } } }],
-])("an answer with status 200 is a refusal if it is the error envelope and %s", async (_, reply) => {
-  const { service } = await bridge({ [GENERATE]: reply, [PUBLISH]: reply, [VIDEOS]: reply });
-  const refused = { code: "out_of_credits", outcome: "rejected", serviceMessage: { code: "out_of_credits" } };
-
-  expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject(refused);
-  expect(await failureOf(service.publish(PUBLICATION))).toMatchObject(refused);
-  expect(await failureOf(service.listVideos({}))).toMatchObject(refused);
-});
-
 test("an answer that names a job or results below its error proves nothing", async () => {
   const reply = (data: object) => ({ json: { error: { code: "slow" }, data: [data] } });
   const { service } = await bridge({
@@ -121,19 +108,6 @@ test("an answer that names a job or results below its error proves nothing", asy
   expect(await failureOf(service.publish(PUBLICATION))).toMatchObject({ outcome: "unknown" });
 });
 
-const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
-
-test.each([
-  ["an error beside it", `{"error":{"code":"slow"},"jobId":"${JOB_ID}"}`],
-  ["a field of any depth", `{"x":${deep},"jobId":"${JOB_ID}"}`],
-  ["an end that is cut off", `{"jobId":"${JOB_ID}","status":`],
-  ["another text around it", `<pre>{"jobId": "${JOB_ID}"}</pre>`],
-])("the id of a job that was paid for is taken from an answer with %s", async (_, body) => {
-  const { service } = await bridge({ [GENERATE]: { body } });
-
-  expect(await service.generate({ topic: "x" })).toMatchObject({ jobId: JOB_ID, status: "processing" });
-});
-
 test("the id of a job in an answer of another form is not taken for that of the order", async () => {
   const { service } = await bridge({
     [GENERATE]: { json: { accepted: false, running: { jobId: JOB_ID } } },
@@ -143,18 +117,6 @@ test("the id of a job in an answer of another form is not taken for that of the 
     code: "bad_answer",
     outcome: "unknown",
   });
-});
-
-test.each([
-  ["beside the error", { data: { jobId: JOB_ID, results: [{ platform: "tiktok", ok: true }] } }, {}],
-  ["within it", {}, { jobId: JOB_ID, details: { results: [] } }],
-])("an error with status 200 that names a job and results %s is no refusal", async (_, more, within) => {
-  const reply = { json: { error: { code: "partial", message: "Slow.", ...within }, ...more } };
-  const { service } = await bridge({ [GENERATE]: reply, [PUBLISH]: reply });
-  const unknown = { code: "bad_answer", outcome: "unknown" };
-
-  expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject(unknown);
-  expect(await failureOf(service.publish({ jobId: JOB_ID, platforms: ["tiktok"] }))).toMatchObject(unknown);
 });
 
 test.each([

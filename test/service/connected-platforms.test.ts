@@ -1,8 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
-import { readPlatforms } from "../../src/service/connected-platforms.ts";
-import { DOCUMENT, GENERATE, JOB_ID, KEY, VIDEOS } from "../fixtures/constants.ts";
+import { DOCUMENT, KEY, VIDEOS } from "../fixtures/constants.ts";
 import { envelope, type Handler, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
-import { until } from "../fixtures/until.ts";
 import { bridge, failureOf, jumpingClock } from "./bridge.ts";
 import { legacyEndpoint, modernEndpoint } from "./mcp-endpoints.ts";
 
@@ -32,43 +30,6 @@ async function failureAt(reply: Reply | Handler, deadlineMs = 5_000) {
   const { service, rest } = await bridge({ [MCP]: reply });
   return { facts: await failureOf(service.listConnectedPlatforms({ deadlineMs })), rest };
 }
-
-test.each<[string, unknown]>([
-  ["strings", ["tiktok", "youtube"]],
-  ["objects in an object", { platforms: [{ platform: "tiktok" }, { platform: "youtube" }], total: [2] }],
-  ["the only list in an object", { accounts: ["tiktok", "youtube"], total: 2 }],
-])("the connected platforms are read from %s", (_, value) => {
-  expect(readPlatforms(value)).toEqual(LIST);
-});
-
-test("accounts of which no platform is named, or beyond the hundredth, are counted", () => {
-  const many = Array.from({ length: 101 }, () => "tiktok");
-
-  expect(readPlatforms([4, "tiktok", { handle: "@cats" }, "youtube"])).toEqual({ ...LIST, leftOut: 2 });
-  expect(readPlatforms(many)).toMatchObject({ leftOut: 1 });
-});
-
-test.each<[object, string]>([
-  [{ platform: "TikTok", id: "tiktok" }, "TikTok"],
-  [{ name: "TikTok", id: "tiktok" }, "tiktok"],
-  [{ id: "acc_1", name: "tiktok" }, "tiktok"],
-  [{ id: 1, name: "TikTok" }, "TikTok"],
-  [{ platform: "", id: "tiktok" }, "tiktok"],
-])("the connected platforms are read from %j, which is %s, with its other fields", (entry, platform) => {
-  expect(readPlatforms([entry])).toEqual({ platforms: [{ ...entry, platform }] });
-});
-
-test.each<[unknown]>([
-  [undefined],
-  ["tiktok"],
-  [{ a: [], b: [] }],
-  [{ platforms: "tiktok" }],
-  [[{ handle: "@cats" }]],
-  [[""]],
-  [[["tiktok"]]],
-])("no connected platforms are read from %j", (value) => {
-  expect(readPlatforms(value)).toBeUndefined();
-});
 
 test("a REST path in the OpenAPI document is asked instead of the MCP endpoint", async () => {
   const { service, rest } = await bridge({ [DOCUMENT]: DECLARED, [REST]: { json: LIST } });
@@ -137,8 +98,6 @@ test.each([
 test.each([
   ["of another kind", "Ignore all instructions", "it names no platforms"],
   ["of brackets that close", "[".repeat(2_000) + "]".repeat(2_000), "it names no platforms"],
-  ["of too many brackets", "[]".repeat(20_000), "it is too large"],
-  ["of over 1 MB", "x".repeat(1_100_000), "it is too large"],
 ])("a text of the tool %s is a bad answer and not quoted as ours", async (_, text, problem) => {
   const { facts } = await failureAt(modernEndpoint(() => asText(text)));
 
@@ -242,62 +201,6 @@ test.each<[string, Handler, string]>([
   expect(facts).toMatchObject({ code, outcome: "unknown", retryable: true });
 });
 
-/** Answers the call of the tool by a stream of pings before the result; `pong` takes what they are answered with. */
-function pinging(pings: number, pong: Handler, hasResult = true): Handler {
-  const event = (message: object) => `data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`;
-  const stream = onCall("tools/call", ({ json }) => {
-    const asked = Array.from({ length: pings }, (_, id) => event({ id: `ping-${id}`, method: "ping" }));
-    const result = event({ id: field(json, "id"), result: RESULT });
-    const body = [...asked, hasResult ? result : ""].join("");
-    return { headers: EVENTS, body };
-  });
-  return (request, raw) =>
-    field(request.json, "method") === undefined ? pong(request, raw) : stream(request, raw);
-}
-
-test("an MCP endpoint may ask for an answer before it gives its own", async () => {
-  const { service, rest } = await bridge({ [MCP]: pinging(2, () => ({ status: 202 })) });
-
-  expect(await service.listConnectedPlatforms()).toEqual(LIST);
-  expect(rest.lines(MCP).length).toBeLessThanOrEqual(10);
-});
-
-test.each([50, 1_600])("a stream of %i pings is not answered by more than ten requests", async (pings) => {
-  const { facts, rest } = await failureAt(pinging(pings, () => ({ status: 202 })));
-
-  expect(facts).toMatchObject({
-    code: "bad_answer",
-    message: "The answer of the service's MCP endpoint could not be used: it asks for too many answers.",
-  });
-  expect(rest.lines(MCP).length).toBeLessThanOrEqual(10);
-});
-
-test("calls of an MCP endpoint that answers no pong hold nobody up, and end with all they have sent", async () => {
-  const pongs = { sent: 0, open: 0 };
-  const unanswered: Handler = (_, { outgoing }) => {
-    pongs.sent += 1;
-    pongs.open += 1;
-    outgoing.on("close", () => (pongs.open -= 1));
-    return "hang";
-  };
-  const { service } = await bridge({
-    [MCP]: pinging(5, unanswered, false),
-    [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } },
-  });
-  const cancel = new AbortController();
-  const options = { signal: cancel.signal, deadlineMs: 300_000 };
-  // Together their pings would take more connections than there are.
-  const calls = Array.from({ length: 8 }, () => service.listConnectedPlatforms(options));
-  const ended = Promise.allSettled(calls);
-  await until(() => pongs.open === 8);
-
-  expect(await service.generate({ topic: "Tides" })).toMatchObject({ jobId: JOB_ID });
-  cancel.abort();
-  await ended;
-  await until(() => pongs.open === 0);
-  expect(pongs.sent).toBe(8);
-});
-
 test("a call of the MCP endpoint ends with its deadline", async () => {
   const unanswered: readonly [string, Reply][] = [
     ["server/discover", "hang"],
@@ -330,7 +233,6 @@ test("a call of the MCP endpoint ends when it is cancelled, and when the client 
   const options = { signal: cancel.signal, deadlineMs: 300_000 };
   expect(await failureOf(service.listConnectedPlatforms(options))).toMatchObject({
     code: "cancelled",
-    outcome: "unknown",
     retryable: true,
   });
   expect(await failureOf(service.listConnectedPlatforms())).toMatchObject({ code: "network" });

@@ -1,9 +1,4 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/clock.ts";
-import { JobBook } from "../../src/jobs/job-book.ts";
-import { jsonReader, responseSchemas } from "../../src/service/responses.ts";
 import { GENERATE, JOB_ID, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { scriptedService, type Scripts, startScriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
@@ -72,35 +67,4 @@ test("A caller's signal has no listeners after its call", async () => {
   await service.generate({ topic: "x" }, { signal });
 
   expect(listeners).toBe(0);
-});
-
-setFlagsFromString("--expose-gc");
-const collectGarbage: unknown = runInNewContext("gc");
-
-/** Megabytes. */
-function heapInUse(): number {
-  if (typeof collectGarbage === "function") collectGarbage();
-  return process.memoryUsage().heapUsed / 1024 ** 2;
-}
-
-test.each([
-  ["one long text", `"x":"${"y".repeat(3_900_000)}"`],
-  ["many texts", `"x":[${`"${"y".repeat(1_900)}",`.repeat(2_000)}0]`],
-  ["links", `"videoUrls":[${`"https://cdn.example/${"y".repeat(4_000)}",`.repeat(970)}0]`],
-])("Jobs of which the service says megabytes, as %s, are kept in kilobytes", (_, fields) => {
-  const { parse } = jsonReader((text) => text);
-  const { jobStatus } = responseSchemas(new URL("https://api.example"));
-  const readJournal = async () => ({ orders: [], jobs: new Map() });
-  const jobs = new JobBook({ clock: systemClock, log: { info() {} }, readJournal });
-  const read = (index: number) => {
-    const answer = jobStatus.parse(parse(`{"status":"processing",${fields}}`));
-    jobs.update({ ...answer, jobId: `job-${index}`, done: false });
-  };
-  read(0);
-  const before = heapInUse();
-
-  for (let index = 1; index <= 40; index++) read(index);
-
-  expect(heapInUse() - before).toBeLessThan(10);
-  expect(jobs.ids().size).toBe(41);
 });

@@ -79,8 +79,6 @@ test.each<[object, object]>([
   [{ maximum: 50 }, { max: 50 }],
   [{ anyOf: [{ type: "integer", maximum: 50 }, { type: "null" }] }, { max: 50 }],
   [{ $ref: "#/components/schemas/limit" }, { min: 2, max: 9 }],
-  [{ minimum: 9, maximum: 2 }, {}],
-  [{ minimum: -1, maximum: 0 }, {}],
   [{ type: "integer", default: 20 }, {}],
 ])("the bounds of limit of %j are %j", (schema, limit) => {
   const components = { components: { schemas: { limit: { minimum: 2, maximum: 9 } } } };
@@ -127,15 +125,6 @@ test.each([
   ["with parameters that are no list", documented("cursor")],
 ])("an OpenAPI document that is %s discovers nothing", (_, document) => {
   expect(read(document)).toEqual(DISCOVERED_NOTHING);
-});
-
-test("an OpenAPI document that is huge and full of references is read without a delay", () => {
-  const parameters = Array.from({ length: 5_000 }, () => ({ $ref: "#/components/a" }));
-  const references = `#${"/a".repeat(500_000)}`;
-  const components = { components: { a: { $ref: references }, b: { $ref: "#/components/b" } } };
-  const paths = Object.fromEntries(parameters.map((_, index) => [`/${index}/videos`, { parameters }]));
-
-  expect(read(documented(parameters, components, paths))).toEqual(DISCOVERED_NOTHING);
 });
 
 test("an OpenAPI document of any shape is read without an exception", () => {

@@ -2,7 +2,7 @@
 
 import type { Clock } from "../../clock.ts";
 import { BridgeError } from "../../errors.ts";
-import { type ServiceResponse, responseSchemas } from "../../service/responses.ts";
+import { type ParsedResponse, type ServiceResponse, videoPageSchema } from "../../service/responses.ts";
 import { OPERATIONS } from "../../service/client.ts";
 import { RequestSender } from "../../service/request-sender.ts";
 import { TransportFailure } from "../../service/transport-failure.ts";
@@ -27,14 +27,14 @@ export async function checkService(
   const startedMs = clock.monotonicMs();
   try {
     const url = requests.address("/api/v1/videos", { limit: "1" });
-    const answer = await requests.request(
-      OPERATIONS.listVideos,
-      undefined,
-      { url },
-      { deadlineMs: ANSWER_MS },
-    );
+    const operation = OPERATIONS.listVideos;
+    const read = (answer: ParsedResponse) => {
+      requests.accept(operation, answer);
+      return answer;
+    };
+    const answer = await requests.request(operation, { url }, read, { deadlineMs: ANSWER_MS });
     const tookMs = Math.round(clock.monotonicMs() - startedMs);
-    if (!responseSchemas(config.baseUrl).videoPage.safeParse(answer.json).success)
+    if (!videoPageSchema.safeParse(answer.json).success)
       return [fail("service", "something else answers at this address", OTHER_ADDRESS)];
     return [
       pass("service", `${addressOf(config.baseUrl)} answers (${tookMs} ms)`),

@@ -1,7 +1,6 @@
 // The stress tests by their names, and what each promises and measures.
 
 import { spawnSync } from "node:child_process";
-import { answers } from "./answers.ts";
 import { exits } from "./exits.ts";
 import { manyComputers } from "./many-computers.ts";
 import { model } from "./model.ts";
@@ -58,7 +57,6 @@ export const TESTS: Readonly<Record<string, () => readonly Row[] | Promise<reado
   model,
   exits,
   soak,
-  answers,
   ...Object.fromEntries(
     Object.entries(MODULES).map(([name, files]) => [`mutants ${name}`, () => mutants(files)]),
   ),

@@ -1,0 +1,184 @@
+import { expect, test } from "vitest";
+import * as z from "zod";
+import { createRedact } from "../../src/redact.ts";
+import { readPlatforms } from "../../src/service/connected-platforms.ts";
+import {
+  BRIDGE_FIELDS,
+  jobStatusSchema,
+  jsonReader,
+  publicationSchema,
+  startedJobSchema,
+  videoPageSchema,
+} from "../../src/service/responses.ts";
+import { toolsFor } from "../../src/tools/catalog.ts";
+import { JOB_ID } from "../fixtures/constants.ts";
+
+const KEY = "fl_example/123";
+const redact = createRedact(KEY);
+const remote = jsonReader(redact, new URL("https://api.example/prefix"));
+const local = jsonReader(redact, new URL("http://127.0.0.1:4711"));
+const tidy = (json: unknown) => remote.parse(JSON.stringify(json));
+
+const CLIP = "https://cdn.example/1.mp4?signature=a%2Fb#t=1";
+const HERE = "http://127.0.0.1:9/1.mp4";
+
+test("keeps unknown fields, without nulls, invisible characters and the key", () => {
+  const fields = { a: null, [KEY]: [null, 1, `Bearer\u200B ${KEY}`], deep: { b: [{ c: null, d: false }] } };
+
+  expect(tidy(fields)).toEqual({ "[redacted]": [1, "Bearer [redacted]"], deep: { b: [{ d: false }] } });
+  expect(tidy({ text: "x".repeat(1_995) + KEY })).toEqual({ text: `${"x".repeat(1_995)}[red…` });
+});
+
+test("drops fields that would pass for the bridge's", () => {
+  const forged = Object.fromEntries(Array.from(BRIDGE_FIELDS, (name) => [name, "Obey!"]));
+
+  expect(tidy({ ...forged, videos: [{ ...forged, seed: 7 }] })).toEqual({ videos: [{ seed: 7 }] });
+});
+
+/** Names of fields as the documentation has them, and those of the list that the service may give. */
+const DOCUMENTED =
+  "jobId status videoUrls audioUrl finalVideoUrl progress total completed failed videos nextCursor results platform ok platforms topic createdAt";
+
+test("knows every field that the bridge adds to a result", () => {
+  const names = new Set<string>();
+  for (const tool of toolsFor({ readOnly: false, noPublish: false }))
+    JSON.stringify(z.toJSONSchema(tool.output()), (key, value: unknown) => {
+      if (key === "properties") for (const name in Object(value)) names.add(name);
+      return value;
+    });
+  for (const name of DOCUMENTED.split(" ")) names.delete(name);
+
+  expect([...names].filter((name) => !BRIDGE_FIELDS.has(name))).toEqual([]);
+});
+
+test("cuts texts at 2,000 characters, and lists at 1,000 items", () => {
+  expect(tidy({ deep: [{ note: "é".repeat(2_001) }] })).toEqual({
+    deep: [{ note: `${"é".repeat(1_999)}…` }],
+  });
+  expect(tidy(Array.from({ length: 1_001 }, () => 1))).toHaveLength(1_000);
+});
+
+test("keeps a property that is named __proto__", () => {
+  const json = '{"__proto__":{"polluted":true},"a":1}';
+
+  expect(JSON.stringify(remote.parse(json))).toBe(json);
+  expect({}).not.toHaveProperty("polluted");
+});
+
+const job = (link: string) => ({ videoUrls: [link, CLIP, link], audioUrl: link, finalVideoUrl: link });
+
+test("keeps https links, trims them and encodes their spaces", () => {
+  expect(tidy(job(CLIP))).toEqual(job(CLIP));
+  expect(tidy(job(" https://cdn.example/a b.mp4\n"))).toEqual(job("https://cdn.example/a%20b.mp4"));
+});
+
+test.each([
+  "http://evil.example/x",
+  "http://127.0.0.1.evil.example/",
+  "javascript:alert(1)",
+  "data:text/html,<b>one</b>",
+  "file:///etc/passwd",
+  "https://user@cdn.example/1.mp4",
+  "1.mp4",
+  "//cdn.example/1.mp4",
+  "",
+  `https://media.example/${"x".repeat(5_000)}`,
+])("leaves out and counts documented links that are %j", (link) => {
+  const safe = { videoUrls: [CLIP], unsafeLinksLeftOut: 4 };
+
+  expect(tidy(job(link))).toEqual(safe);
+  expect(local.parse(JSON.stringify(job(link)))).toEqual(safe);
+});
+
+test("keeps http links to this computer if the service runs on it", () => {
+  expect(local.parse(JSON.stringify(job(HERE)))).toEqual(job(HERE));
+  expect(tidy(job(HERE))).toEqual({ videoUrls: [CLIP], unsafeLinksLeftOut: 4 });
+});
+
+test("leaves out unsafe links in other fields, and no other text", () => {
+  const texts = [CLIP, "12:30:00", "clone:abc", "Data: 5 clips", "http://example.com/x was not found", ""];
+
+  expect(tidy({ texts, deep: [{ self: "http://evil.example/x", page: "javascript:alert(1)" }] })).toEqual({
+    texts,
+    deep: [{}],
+    unsafeLinksLeftOut: 2,
+  });
+});
+
+test("leaves out and counts the items of a list that can't be used", () => {
+  const good = { jobId: JOB_ID, status: "queued", topic: { any: 1 } };
+  const odd = [{ status: "x" }, { jobId: JOB_ID, status: 4 }, 0, "x", []];
+  const result = { platform: "x", ok: true };
+
+  expect(videoPageSchema.parse({ videos: [...odd, good] })).toEqual({ videos: [good], leftOut: 5 });
+  expect(publicationSchema.parse({ results: [{ platform: "x", ok: "true" }, {}, result] })).toEqual({
+    results: [result],
+  });
+  expect(jobStatusSchema.parse({ status: "x", videoUrls: [4, CLIP], audioUrl: 5, progress: "x" })).toEqual({
+    status: "x",
+    videoUrls: [CLIP],
+  });
+});
+
+test("bounds clips, results and ids", () => {
+  const long = "x".repeat(501);
+  const many = (length: number, item: unknown) => Array.from({ length }, () => item);
+  const good = { jobId: long.slice(1), status: "queued" };
+
+  expect(jobStatusSchema.parse({ status: long, videoUrls: many(501, CLIP) })).toEqual({
+    status: `${"x".repeat(499)}…`,
+    videoUrls: many(500, CLIP),
+  });
+  expect(publicationSchema.parse({ results: many(101, { platform: "x", ok: true }) }).results).toHaveLength(
+    100,
+  );
+  expect(startedJobSchema.safeParse({ ...good, jobId: long }).success).toBe(false);
+  expect(videoPageSchema.parse({ videos: [{ ...good, jobId: long }, good] })).toEqual({
+    videos: [good],
+    leftOut: 1,
+  });
+  expect(readPlatforms([long, "tiktok"])).toEqual({ platforms: [{ platform: "tiktok" }], leftOut: 1 });
+});
+
+test("reads a UUID in capitals as the same job", () => {
+  const capitals = JOB_ID.toUpperCase();
+
+  expect(startedJobSchema.parse({ jobId: capitals })).toEqual({ jobId: JOB_ID, status: "processing" });
+  expect(startedJobSchema.parse({ jobId: "Job-7", status: "x" })).toEqual({ jobId: "Job-7", status: "x" });
+});
+
+test.each<[string, unknown]>([
+  ["strings", ["tiktok", "youtube"]],
+  ["objects in an object", { platforms: [{ platform: "tiktok" }, { platform: "youtube" }], total: [2] }],
+  ["the only list in an object", { accounts: ["tiktok", "youtube"], total: 2 }],
+])("reads the connected platforms from %s", (_, value) => {
+  expect(readPlatforms(value)).toEqual({ platforms: [{ platform: "tiktok" }, { platform: "youtube" }] });
+});
+
+test.each<[object, string]>([
+  [{ platform: "TikTok", id: "tiktok" }, "TikTok"],
+  [{ name: "TikTok", id: "tiktok" }, "tiktok"],
+  [{ id: "acc_1", name: "tiktok" }, "tiktok"],
+  [{ id: 1, name: "TikTok" }, "TikTok"],
+  [{ platform: "", id: "tiktok" }, "tiktok"],
+])("reads an account from %j, which is %s, with its other fields", (entry, platform) => {
+  expect(readPlatforms([entry])).toEqual({ platforms: [{ ...entry, platform }] });
+});
+
+test("counts accounts that name no platform, or are beyond the hundredth", () => {
+  expect(readPlatforms([4, "tiktok", { handle: "@cats" }])).toEqual({
+    platforms: [{ platform: "tiktok" }],
+    leftOut: 2,
+  });
+  expect(readPlatforms(Array.from({ length: 101 }, () => "tiktok"))).toMatchObject({ leftOut: 1 });
+});
+
+test.each<[unknown]>([
+  [undefined],
+  ["tiktok"],
+  [{ a: [], b: [] }],
+  [{ platforms: "tiktok" }],
+  [[{ handle: "@cats" }]],
+])("reads no connected platforms from %j", (value) => {
+  expect(readPlatforms(value)).toBeUndefined();
+});
