@@ -143,10 +143,13 @@ async function failWhenInterrupted({ interrupted, clock }: CallHost, effect: Eff
   throw new BridgeError({ ...error.facts, nextStep, outcome: "unknown", retryable: false });
 }
 
-function exitCodeOf({ status, done, results }: Result, { waits }: Call): number {
+function exitCodeOf({ status, done, results }: Result, { args, waits }: Call): number {
   if (stateOf(String(status)) === "refunded") return 1;
   if (waits && done !== true) return 3;
   if (!Array.isArray(results)) return 0;
+  const asked = new Set(String(args["platforms"]).toLowerCase().split(","));
+  // The service did not say what became of the others.
+  if (results.length < asked.size) return 3;
   return results.every((result: { ok?: unknown }) => result.ok === true) ? 0 : 1;
 }
 

@@ -57,7 +57,7 @@ export function optionRows(options: Options): Row[] {
   ]);
 }
 
-export function fit(lines: readonly string[], columns = MAX_WIDTH): string {
+function fit(lines: readonly string[], columns = MAX_WIDTH): string {
   return `${lines.flatMap((line) => wrap(line, Math.min(columns, MAX_WIDTH))).join("\n")}\n`;
 }
 

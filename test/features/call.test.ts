@@ -13,6 +13,7 @@ import {
   JOB_ID,
   KEY,
   OTHER_JOB_ID,
+  OTHER_STATUS,
   PUBLISH,
   STATUS,
   TOOLS,
@@ -38,7 +39,12 @@ const accounts = { json: { videos: [{ jobId: JOB_ID, status: "completed", finalV
 
 /** A user's computer: `call` runs the built file with its journal, `sent` counts orders and posts. */
 async function computer(scripts: Scripts, settings: Readonly<Record<string, string>> = {}) {
-  const rest = await scriptedService({ [STATUS]: ready, [VIDEOS]: accounts, ...scripts });
+  const rest = await scriptedService({
+    [STATUS]: ready,
+    [OTHER_STATUS]: ready,
+    [VIDEOS]: accounts,
+    ...scripts,
+  });
   const folder = temporaryFolder();
   const env = {
     FACELESS_API_KEY: KEY,
@@ -126,6 +132,17 @@ test("exit codes: 0 for a result, 1 for a failure or a failed render, 2 for wron
     argument: await codeOf("generate_video", "--topic", TOPIC, "--duration", "5"),
     unknown: await codeOf(...ORDER),
   }).toEqual({ result: 0, refused: 1, failedRender: 1, usage: 2, argument: 2, unknown: 3 });
+});
+
+test("a post that one platform refuses is exit code 1, one that the service says nothing of is 3", async () => {
+  const refused = { platform: "youtube", ok: false, error: "The token has expired." };
+  const { call } = await computer({
+    [PUBLISH]: [{ json: { results: [...posted.json.results, refused] } }, posted],
+  });
+  const publish = async (jobId: string) =>
+    (await call(["publish_video", "--job-id", jobId, "--platforms", "tiktok,youtube", "--yes"])).code;
+
+  expect([await publish(JOB_ID), await publish(OTHER_JOB_ID)]).toEqual([1, 3]);
 });
 
 test("a failure is one JSON document too, with what may have happened", async () => {
