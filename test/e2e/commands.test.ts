@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { expect, onTestFinished, test } from "vitest";
-import { LOADERS } from "../fixtures/client-loaders.ts";
+import { load } from "../fixtures/client-loaders.ts";
 import { createCertificate } from "../faults/certificate.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
@@ -24,7 +24,7 @@ test("doctor accepts the entry that config prints, which starts a server", async
   await writeFile(join(home, ".cursor/mcp.json"), printed.stdout.replace("fl_example", CANARY));
 
   const checked = await run(SERVER_NODE, [BUILT_FILE, "doctor", "--client", "cursor"], inHome);
-  const { command, args } = LOADERS.cursor(printed.stdout);
+  const { command, args } = load("cursor", printed.stdout);
   const client = new Client({ name: "pasted-entry", version: "1.0.0" });
   onTestFinished(() => client.close());
   await client.connect(

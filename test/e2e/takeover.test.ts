@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { launch } from "../../src/commands/server-entry.ts";
-import { LOADERS } from "../fixtures/client-loaders.ts";
+import { load } from "../fixtures/client-loaders.ts";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
 import { ATTACKS, HostileProjects, type Start } from "../fixtures/hostile-projects.ts";
 import { run } from "../fixtures/run.ts";
@@ -23,7 +23,7 @@ test.each([
     "the installed copy",
     async (home: string) => {
       const words = [BUILT_FILE, "config", "cursor", "--installed"];
-      return LOADERS.cursor((await run(SERVER_NODE, words, { env: { HOME: home } })).stdout);
+      return load("cursor", (await run(SERVER_NODE, words, { env: { HOME: home } })).stdout);
     },
   ],
 ] as const)("a project can't take over the entry that config prints for %s", async (_, entry) => {

@@ -9,7 +9,7 @@ import { systemClock } from "../../src/clock.ts";
 import { type ClientName, CLIENTS, parseCommandLine } from "../../src/command-line.ts";
 import { type ConfigContext, runConfig } from "../../src/commands/client-config.ts";
 import { filesOf, FORMATS } from "../../src/commands/client-formats.ts";
-import { ADDRESS, KEY, LOADERS, SHELL, type Start } from "../fixtures/client-loaders.ts";
+import { ADDRESS, KEY, load, SHELL } from "../fixtures/client-loaders.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 
@@ -55,11 +55,9 @@ async function config(words: readonly string[], changes: Partial<ConfigContext> 
   };
 }
 
-/** Leaves out the fields that only some clients have. */
-const startOf = ({ command, args, env }: Start): Start => ({ command, args, env });
-
 describe.each(CLIENTS)("For %s", (client) => {
-  const load = async (...options: string[]) => LOADERS[client]((await config([client, ...options])).entry);
+  const loadPrinted = async (...options: string[]) =>
+    load(client, (await config([client, ...options])).entry);
   const asksForKey = ["vscode", "visual-studio"].includes(client);
   const takesKeyFromShell = ["claude-code", "codex", "gemini", "copilot", "opencode", "goose"].includes(
     client,
@@ -67,7 +65,7 @@ describe.each(CLIENTS)("For %s", (client) => {
   const holdsKey = !asksForKey && !takesKeyFromShell && client !== "continue";
 
   test("the entry starts this version through npx, outside of projects, with key and address", async () => {
-    expect(startOf(await load())).toEqual({
+    expect(await loadPrinted()).toEqual({
       ...BY_SH,
       env: {
         ...(client === "codex" && { HTTPS_PROXY: SHELL["HTTPS_PROXY"] }),
@@ -81,15 +79,15 @@ describe.each(CLIENTS)("For %s", (client) => {
     const { entry, said } = await config([client, "--sandbox"]);
 
     const args = [...BY_SH.args, "--sandbox"];
-    expect(startOf(LOADERS[client](entry))).toEqual({ ...BY_SH, args, env: {} });
+    expect(load(client, entry)).toEqual({ ...BY_SH, args, env: {} });
     expect(entry + said).not.toContain("FACELESS_");
   });
 
   test("the entry on Windows starts npx through cmd.exe, outside of projects", async () => {
-    const onWindows = await load("--windows");
+    const onWindows = await loadPrinted("--windows");
 
-    expect(onWindows).toEqual({ ...(await load()), ...BY_CMD });
-    expect(LOADERS[client]((await config([client], { platform: "win32" })).entry)).toEqual(onWindows);
+    expect(onWindows).toEqual({ ...(await loadPrinted()), ...BY_CMD });
+    expect(load(client, (await config([client], { platform: "win32" })).entry)).toEqual(onWindows);
   });
 
   test.each([
@@ -100,8 +98,8 @@ describe.each(CLIENTS)("For %s", (client) => {
     const { entry, said, sentences } = await config([client, ...options], { homeDir, isOnNpm });
 
     const script = join(homeDir, ".faceless-video-mcp/app/bin.cjs");
-    expect(LOADERS[client](entry)).toEqual({
-      ...(await load()),
+    expect(load(client, entry)).toEqual({
+      ...(await loadPrinted()),
       command: NODE,
       args: [script],
       required: undefined,
@@ -118,7 +116,7 @@ describe.each(CLIENTS)("For %s", (client) => {
 
     const { entry, said } = await config([client, "--installed"], { env, homeDir });
 
-    const start = LOADERS[client](entry);
+    const start = load(client, entry);
     const address = env.FACELESS_BASE_URL.replaceAll("$", "%24");
     const script = join(homeDir, ".faceless-video-mcp/app/bin.cjs");
     expect([start.args, start.env["FACELESS_BASE_URL"]]).toEqual([[script], address]);
@@ -195,7 +193,7 @@ test("an entry names Homebrew's Node.js by the link that an update keeps", async
   const node = "/opt/homebrew/Cellar/node@24/24.1.0/bin/node";
   const { entry } = await config(["cursor", "--installed"], { homeDir: temporaryFolder(), node });
 
-  expect(LOADERS.cursor(entry).command).toBe("/opt/homebrew/opt/node@24/bin/node");
+  expect(load("cursor", entry).command).toBe("/opt/homebrew/opt/node@24/bin/node");
 });
 
 test.each([
@@ -216,4 +214,14 @@ test("--installed prints no entry for another computer's system", async () => {
     entry: "",
     sentences: expect.stringContaining("leave out --windows"),
   });
+});
+
+test("what config prints for each client is as it was reviewed", async () => {
+  const texts = CLIENTS.map(async (client) => {
+    const { said, entry } = await config([client], { env: {} });
+    return `# ${client}\n\n${entry}\n${said}`.replaceAll(manifest.version, "VERSION");
+  });
+
+  const text = (await Promise.all(texts)).join("\n");
+  await expect(text).toMatchFileSnapshot("../contract/entries.txt");
 });

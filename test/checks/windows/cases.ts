@@ -9,7 +9,7 @@ import { createServer } from "node:http";
 import { dirname } from "node:path";
 import { CLIENTS, type ClientName } from "../../../src/command-line.ts";
 import { launch } from "../../../src/commands/server-entry.ts";
-import { LOADERS } from "../../fixtures/client-loaders.ts";
+import { load } from "../../fixtures/client-loaders.ts";
 import { listen } from "../../fixtures/free-port.ts";
 import { until } from "../../fixtures/until.ts";
 import { ask, call, type User } from "./user.ts";
@@ -60,10 +60,10 @@ export const CASES: Readonly<Record<string, (user: User) => Promise<string>>> = 
   async "`config --installed` twice, while a server runs"(user) {
     const print = async () =>
       (await user.run(user.home, "config", "cursor", "--installed", "--sandbox")).stdout;
-    const { command, args } = LOADERS.cursor(await print());
+    const { command, args } = load("cursor", await print());
     const [script = "", flag = ""] = args;
     const server = await user.start({}, "legacy", { command: [command, script], file: flag });
-    assert.deepEqual(LOADERS.cursor(await print()).args, [...args]);
+    assert.deepEqual(load("cursor", await print()).args, [...args]);
     assert.match((await call(server, "list_connected_platforms")).summary, /sandbox/);
     return String.raw`it is in %USERPROFILE%\.faceless-video-mcp\app, and the server runs on`;
   },
