@@ -95,6 +95,9 @@ function checkedVideo(answer: Dispatcher.ResponseData): Dispatcher.ResponseData 
     throw new DownloadFailure("its link does not lead to a video");
   if (!/^(identity)?$/i.test(headerOf(answer, "content-encoding")))
     throw new DownloadFailure("its host compresses the file");
+  // A connection that breaks would look like the end of the file.
+  const isFramed = headerOf(answer, "content-length") !== "" || headerOf(answer, "transfer-encoding") !== "";
+  if (!isFramed) throw new DownloadFailure("its host does not say where the file ends");
   checkSize(Number(headerOf(answer, "content-length")));
   return answer;
 }

@@ -1,7 +1,8 @@
 // list_connected_platforms: where publish_video can post.
 
 import * as z from "zod";
-import { inSentences, inWords, quoteName } from "../text.ts";
+import { platformTitle } from "../service/platforms.ts";
+import { inSentences, inWords } from "../text.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
 export const listConnectedPlatforms = defineTool({
@@ -16,7 +17,7 @@ export const listConnectedPlatforms = defineTool({
     z.looseObject({ ...guidanceFields(), platforms: z.array(z.looseObject({ platform: z.string() })) }),
   async run(_input, { service, signal }) {
     const { platforms, leftOut } = await service.listConnectedPlatforms({ signal });
-    const names = platforms.map(({ platform }) => quoteName(platform));
+    const names = [...new Set(platforms.map(({ platform }) => platformTitle(platform.trim().toLowerCase())))];
     return {
       ...(names.length === 0
         ? {

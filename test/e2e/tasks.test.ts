@@ -5,7 +5,7 @@ import { valueAt } from "../../src/mcp/value-at.ts";
 import { BUILT_FILE } from "../fixtures/clients.ts";
 import { JOB_ID, TIDES } from "../fixtures/constants.ts";
 import { connectLegacyWithTasks } from "../fixtures/tasks-clients.ts";
-import { completed, processing, startingService } from "../mcp/job-service.ts";
+import { completed, processing, startingService } from "../fixtures/job-service.ts";
 
 test("the legacy SDK counts the clips of a task, and follows it to a result that fits the tool's schema", async () => {
   const service = await startingService(0.1);

@@ -171,6 +171,16 @@ test.each<[string, Script, string]>([
     "the file is larger than 500 MB",
   ],
   [
+    "does not say how long the file is",
+    (_, { outgoing }) => {
+      outgoing.useChunkedEncodingByDefault = false;
+      outgoing
+        .writeHead(200, { "content-type": "video/mp4", connection: "close" })
+        .end(VIDEO.subarray(0, 1_000));
+    },
+    "its host does not say where the file ends",
+  ],
+  [
     "leads away from https",
     { status: 302, headers: { location: "http://media.example/v.mp4" } },
     "its link does not stay on https",

@@ -108,15 +108,6 @@ test("a cancelled read rejects at once and leaves the request to other callers",
   expect(await other).toEqual(job("a"));
 });
 
-test("a cancelled read sends nothing if it was cancelled before", async () => {
-  const world = runningWorld("a");
-
-  expect((await failureOf(world.reader.read("a", { ...USER, signal: AbortSignal.abort() }))).code).toBe(
-    "cancelled",
-  );
-  expect(world.requests()).toEqual([]);
-});
-
 test("a user's read looks up the final video before the end is emitted", async () => {
   const world = completedWorld();
   const emitted: unknown[] = [];
@@ -126,31 +117,6 @@ test("a user's read looks up the final video before the end is emitted", async (
 
   expect(await answer).toEqual(withFinal);
   expect(emitted).toEqual([withFinal]);
-});
-
-test("the final video is looked up once by users' reads and never by polls", async () => {
-  const world = completedWorld();
-  const poll = world.reader.read("a", BACKGROUND);
-  await world.until(1);
-  expect(await poll).toEqual(completed);
-
-  const answers = [world.reader.readRecent("a", 5_000, USER), world.reader.readRecent("a", 5_000, USER)];
-  await world.until(2);
-  expect(await Promise.all(answers)).toEqual([withFinal, withFinal]);
-  expect(await world.reader.readRecent("a", 5_000, USER)).toEqual(withFinal);
-
-  expect(world.requests()).toEqual(["0 a", "1 list user"]);
-  expect(world.changes).toEqual(["0 a completed"]);
-});
-
-test("the final video of a completed job is looked up if a user has joined a poll", async () => {
-  const world = completedWorld();
-  world.answerMs = 500;
-  const answers = [world.reader.read("a", BACKGROUND), world.reader.read("a", USER)];
-  await world.until(2);
-
-  expect(await Promise.all(answers)).toEqual([withFinal, withFinal]);
-  expect(world.requests()).toEqual(["0 a", "0.5 list user"]);
 });
 
 test.each([

@@ -142,7 +142,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect(factsOf(platforms.structuredContent)).toEqual({
       platforms: [{ platform: "tiktok" }, { platform: "snapchat" }],
     });
-    expect(textOf(platforms)).toMatch(/^Connected: tiktok and snapchat\. 1 more can't be shown/);
+    expect(textOf(platforms)).toMatch(/^Connected: TikTok and snapchat\. 1 more can't be shown/);
 
     // More than the service allows is read as all that it allows.
     await client.call("list_videos", { limit: 51 });

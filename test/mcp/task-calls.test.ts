@@ -1,14 +1,22 @@
 // generate_video as a task, as real clients of both protocols that know tasks see it.
 
 import { describe, expect, test } from "vitest";
-import { factsOf, textOf } from "../fixtures/clients.ts";
+import { valueAt } from "../../src/mcp/value-at.ts";
+import { connectModern, factsOf, textOf } from "../fixtures/clients.ts";
 import { GENERATE, JOB_ID, JOB_URI, OTHER_JOB_ID, TIDES } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { envelope } from "../fixtures/scripted-service.ts";
-import { TASK_CLIENTS, type TaskClient } from "../fixtures/tasks-clients.ts";
-import { completed, processing, setUpStarting, startingService } from "./job-service.ts";
+import { completed, processing, setUpStarting, startingService } from "../fixtures/job-service.ts";
+import {
+  connectLegacyWithTasks,
+  connectModernWithTasks,
+  TASK_CLIENTS,
+  type TaskClient,
+} from "../fixtures/tasks-clients.ts";
 
 const UNKNOWN = "cccccccc-0000-4000-8000-000000000003";
+
+const EXTENSION = "io.modelcontextprotocol/tasks";
 
 const refusedWith = (code: number) => expect.objectContaining({ code });
 
@@ -207,4 +215,88 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
     expect({ tasks, extensions }).toEqual({});
     await expect(client.ask("tasks/get", { taskId: JOB_ID })).rejects.toEqual(refusedWith(-32_601));
   });
+});
+
+test("generate_video is the only tool that a legacy client can run as a task", async () => {
+  const { start } = await startingService();
+  const { raw } = await connectLegacyWithTasks(start);
+  expect(raw.getServerCapabilities()?.tasks).toEqual({
+    cancel: {},
+    requests: { tools: { call: {} } },
+  });
+  const { tools } = await raw.listTools();
+  expect(
+    tools.flatMap(({ name, execution }) => (execution === undefined ? [] : [[name, execution]])),
+  ).toEqual([["generate_video", { taskSupport: "optional" }]]);
+});
+
+test("a legacy client that does not declare tasks sees today's results, whatever it sends", async () => {
+  const service = await startingService();
+  const client = await connectLegacyWithTasks({ ...service.start, declares: false });
+  const plain = await connectModern(service.start);
+  expect(client.raw.getServerCapabilities()).not.toHaveProperty("tasks");
+  expect((await client.raw.listTools()).tools).toEqual((await plain.raw.listTools()).tools);
+  const { task, raw } = await client.call("generate_video", TIDES);
+  expect(task).toBeUndefined();
+  expect(Object.keys(raw).toSorted()).toEqual(["content", "structuredContent"]);
+  for (const method of ["tasks/get", "tasks/result", "tasks/list", "tasks/cancel", "tasks/update"])
+    await expect(client.ask(method, { taskId: JOB_ID }), method).rejects.toEqual(refusedWith(-32_601));
+});
+
+test("tasks/result is answered when the video has ended", async () => {
+  const { service, client } = await setUpStarting(connectLegacyWithTasks);
+  await client.call("generate_video", TIDES);
+  const result = client.ask("tasks/result", { taskId: JOB_ID });
+  await service.polled(JOB_ID, 2);
+  service.become(JOB_ID, completed);
+  expect(await result).toMatchObject({
+    structuredContent: { jobId: JOB_ID, done: true },
+    _meta: { "io.modelcontextprotocol/related-task": { taskId: JOB_ID } },
+  });
+  await expect(client.ask("tasks/cancel", { taskId: JOB_ID })).rejects.toEqual(refusedWith(-32_602));
+});
+
+test("a modern client with tasks finds the extension declared", async () => {
+  const { start } = await startingService();
+  const { raw } = await connectModernWithTasks(start);
+  expect(raw.getServerCapabilities()).toMatchObject({ extensions: { [EXTENSION]: {} } });
+  const plain = await connectModern(start);
+  expect((await raw.listTools()).tools).toEqual((await plain.raw.listTools()).tools);
+});
+
+test("a modern client is sent no progress of a task: the extension rules it out", async () => {
+  const service = await startingService();
+  const methods: unknown[] = [];
+  const onMessage = (message: unknown) => void methods.push(valueAt(message, "method"));
+  const client = await connectModernWithTasks({ ...service.start, onMessage });
+  const called = client.raw.callTool({ name: "generate_video", arguments: TIDES }, { onprogress() {} });
+  await expect(called).rejects.toThrow("task");
+  service.become(JOB_ID, completed);
+  await client.end(JOB_ID);
+  expect(methods).not.toContain("notifications/progress");
+});
+
+test("a modern client without the extension gets a plain result, and an error for tasks/…", async () => {
+  const service = await startingService();
+  const client = await connectModernWithTasks({ ...service.start, declares: false });
+  const { task, raw } = await client.call("generate_video", TIDES);
+  expect(task).toBeUndefined();
+  const { _meta, ...result } = raw;
+  expect(result).toEqual({
+    resultType: "complete",
+    content: [expect.objectContaining({ type: "text" })],
+    structuredContent: {
+      summary: expect.stringMatching(/^The video was started: /),
+      nextStep: expect.stringMatching(/^Follow it with get_video_status/),
+      jobId: JOB_ID,
+      status: "processing",
+      resourceUri: `faceless://jobs/${JOB_ID}`,
+    },
+  });
+  for (const method of ["tasks/get", "tasks/cancel", "tasks/update"])
+    await expect(client.ask(method, { taskId: JOB_ID }), method).rejects.toMatchObject({
+      code: -32_021,
+      data: { requiredCapabilities: { extensions: { [EXTENSION]: {} } } },
+    });
+  expect(service.rest.lines()).toEqual([GENERATE]);
 });
