@@ -66,9 +66,6 @@ export function registerResources(server: McpServer, application: Application): 
         await reader.readRecent(jobId, maxAgeMs, { background: false, signal });
         return await jobContents(href, jobId);
       } catch (error) {
-        // The cause that ended the following mostly fails this read too: the last known state will do.
-        const { state, followingEnded } = jobs.get(jobId);
-        if (state !== undefined && followingEnded !== undefined) return await jobContents(href, jobId);
         const failure = toBridgeError(error, "rejected");
         log.info(`${href}: ${failure.message}`, failure.cause);
         if (failure.facts.code === "not_found" && !failure.facts.retryable)
