@@ -8,10 +8,10 @@ import { stateOf } from "../job.ts";
 import { declinedError } from "../mcp/elicitation.ts";
 import { errorMeta } from "../mcp/tools.ts";
 import { createRedact } from "../redact.ts";
-import { inSentences, stripUnsafeCharacters } from "../text.ts";
+import { inSentences } from "../text.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import { type Call, readCall } from "./call-arguments.ts";
-import { LocalTools, type Result } from "./local-tools.ts";
+import { asText, LocalTools, type Result } from "./local-tools.ts";
 import { type Streams, TerminalUi } from "./terminal-ui.ts";
 
 export interface CallHost extends Streams {
@@ -83,13 +83,7 @@ async function run(
     writeLog: (line) => host.errors.write(line),
     askUser: (describe) => askAtTerminal(describe, call, host, ui),
   });
-  let result = await tools.run(tool, args).catch(async (error: unknown) => {
-    if (!waits || !isUnanswered(error)) throw error;
-    ui.print("The service has not answered yet. Its answer is awaited for five minutes.");
-    await tools.finishPaidRequests();
-    // Sends nothing any more: it gives what the journal has by now.
-    return tools.run(tool, args).catch(() => Promise.reject(error));
-  });
+  let result = await (waits ? tools.runPatiently(tool, args) : tools.run(tool, args));
   const { jobId, status, alreadyStarted } = result;
   if (typeof jobId !== "string" || status === undefined) return result;
   if (waits && result["done"] !== true) {
@@ -100,10 +94,6 @@ async function run(
   }
   if (result["done"] === true) result = await tools.whenSaved(result);
   return config.sandbox ? { ...result, nextStep: ONE_SANDBOX } : result;
-}
-
-function isUnanswered(error: unknown): boolean {
-  return error instanceof BridgeError && error.facts.code === "timeout" && error.facts.outcome === "unknown";
 }
 
 /** Asks what a client would ask its user. The tools refuse a false where nothing but a yes counts. */
@@ -151,16 +141,4 @@ function exitCodeOf({ status, done, results }: Result, { args, waits }: Call): n
   // The service did not say what became of the others.
   if (results.length < asked.size) return 3;
   return results.every((result: { ok?: unknown }) => result.ok === true) ? 0 : 1;
-}
-
-/** Summary and next step, and a line for each item of a list. */
-function asText({ summary, nextStep, ...rest }: Result): string {
-  const items: unknown[] = Object.values(rest).filter(Array.isArray).flat();
-  const lines = items.filter((item) => item instanceof Object).map(asLine);
-  return [summary, nextStep, ...lines].filter(Boolean).join("\n");
-}
-
-function asLine(item: object): string {
-  const values: unknown[] = Object.values(item).filter((value) => typeof value !== "object");
-  return `  ${stripUnsafeCharacters(values.join("  "))}`;
 }

@@ -2,10 +2,12 @@
 
 import { type Clock, pause } from "../clock.ts";
 import type { Config } from "../config.ts";
+import { BridgeError } from "../errors.ts";
 import { createLog } from "../log.ts";
 import type { Application } from "../mcp/application.ts";
 import { createRedact } from "../redact.ts";
 import type { Job } from "../service/responses.ts";
+import { stripUnsafeCharacters } from "../text.ts";
 import { describeProgress } from "../tools/describe.ts";
 import { getVideoStatus } from "../tools/get-video-status.ts";
 import { runTool, type Tool, type ToolContext } from "../tools/tool.ts";
@@ -32,7 +34,7 @@ const SAVE_STEP_MS = 200;
 export class LocalTools {
   readonly #application: Application;
   readonly #context: ToolContext;
-  readonly #onChange: (job: Job) => void;
+  readonly #ui: TerminalUi;
 
   constructor({ config, clock, command, ui, writeLog, askUser, signal }: LocalToolsOptions) {
     const redact = createRedact(config.service?.apiKey);
@@ -40,10 +42,7 @@ export class LocalTools {
     for (const { variable, problem, fix } of config.warnings) log.warn(`${variable} ${problem}. ${fix}.`);
     const service = createService(config, clock);
     this.#application = createApplication({ config, service, clock, log, redact });
-    this.#onChange = (job) => {
-      const { completed = 0, failed = 0, total = 0 } = job.progress ?? {};
-      ui.progress(completed + failed, total, describeProgress(job));
-    };
+    this.#ui = ui;
     this.#context = {
       ...this.#application,
       signal,
@@ -59,16 +58,29 @@ export class LocalTools {
     return runTool(tool, args, this.#context);
   }
 
-  /** Sends nothing paid or public any more. Resolves when the outcome of what was sent is in the journal. */
-  finishPaidRequests(): Promise<void> {
-    return this.#application.finishPaidRequests();
+  /** The same, but waits as long as the service's answer may still come. The journal has it then. */
+  async runPatiently(tool: Tool, args: object): Promise<Result> {
+    try {
+      return await this.run(tool, args);
+    } catch (error) {
+      const facts = error instanceof BridgeError ? error.facts : undefined;
+      if (facts?.code !== "timeout" || facts.outcome !== "unknown") throw error;
+      this.#ui.print("The service has not answered yet. Its answer is awaited for five minutes.");
+      // From here on, nothing is sent.
+      await this.#application.finishPaidRequests();
+      return this.run(tool, args).catch(() => Promise.reject(error));
+    }
   }
 
   /** Shows the job's progress until it ends, the time is over or the signal fires, then reads it. */
   follow(jobId: string, forMs: number): Promise<Result> {
+    const onChange = (job: Job) => {
+      const { completed = 0, failed = 0, total = 0 } = job.progress ?? {};
+      this.#ui.progress(completed + failed, total, describeProgress(job));
+    };
     const waitForEnd = (job: Job) => {
-      this.#onChange(job);
-      return this.#waitForEnd(job, forMs, this.#onChange);
+      onChange(job);
+      return this.#waitForEnd(job, forMs, onChange);
     };
     return runTool(getVideoStatus, { jobId, waitSeconds: 1 }, { ...this.#context, waitForEnd });
   }
@@ -87,4 +99,16 @@ export class LocalTools {
   #waitForEnd(job: Job, forMs: number, onChange: (job: Job) => void): Promise<Job> {
     return this.#application.waitForEnd({ job, forMs, signal: this.#context.signal, onChange });
   }
+}
+
+/** Summary and next step, and a line for each item of a list. */
+export function asText({ summary, nextStep, ...rest }: Result): string {
+  const items: unknown[] = Object.values(rest).filter(Array.isArray).flat();
+  const lines = items.filter((item) => item instanceof Object).map(asLine);
+  return [summary, nextStep, ...lines].filter(Boolean).join("\n");
+}
+
+function asLine(item: object): string {
+  const values: unknown[] = Object.values(item).filter((value) => typeof value !== "object");
+  return `  ${stripUnsafeCharacters(values.join("  "))}`;
 }
