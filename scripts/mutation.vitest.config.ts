@@ -7,7 +7,7 @@ export default defineConfig({
     setupFiles: "scripts/mutation.setup.ts",
     include: [
       "test/pure/rate-limiter.test.ts",
-      "test/service/{retry,request-sender,client,errors,late-answers}.test.ts",
+      "test/service/{request-sender,client,errors,late-answers}.test.ts",
       "test/idempotency/*.test.ts",
       "test/jobs/schedule.test.ts",
       "test/tools/*.test.ts",

@@ -86,7 +86,6 @@ export const OPERATIONS = {
 export class ServiceClient {
   readonly #options: ServiceOptions;
   #requests: RequestSender | undefined; // set once connected
-  #discovery: Discovery | undefined; // set once the OpenAPI document was read, or proved unusable
   #isClosed = false;
 
   constructor(options: ServiceOptions) {
@@ -161,11 +160,10 @@ export class ServiceClient {
   async listConnectedPlatforms(options: CallOptions = {}): Promise<ConnectedPlatforms> {
     const operation = OPERATIONS.listConnectedPlatforms;
     const requests = await this.#connect();
-    const { discovery, rest } = await this.#discover(options);
+    const { discovery, rest, endsAtMs } = await this.#discover(options);
     // Loaded here: the MCP client behind it is needed for this operation alone.
     const { listThroughMcp, readPlatforms } = await import("./connected-platforms.ts");
     const { platformsUrl: url } = discovery;
-    const endsAtMs = this.#options.clock.monotonicMs() + rest.deadlineMs;
     const read = (answer: ParsedResponse) => readPlatforms(requests.accept(operation, answer));
     const listed = url && (await requests.request(operation, { url }, read, rest));
     const { version, clock } = this.#options;
@@ -211,11 +209,11 @@ export class ServiceClient {
     const read = (answer: ParsedResponse) =>
       readOpenApi(requests.accept(operation, answer), requests.address(""));
     try {
-      return (this.#discovery = await requests.request(operation, { url }, read));
+      return await requests.request(operation, { url }, read);
     } catch (error) {
       // If it was not sent, the next call asks again. Any other failure is final.
       if (error instanceof BridgeError && error.facts.outcome === "not_sent") throw error;
-      return (this.#discovery = DISCOVERED_NOTHING);
+      return DISCOVERED_NOTHING;
     }
   });
 
@@ -227,9 +225,8 @@ export class ServiceClient {
     const { clock } = this.#options;
     const endsAtMs = clock.monotonicMs() + (options.deadlineMs ?? READ_MS);
     const document = this.#readDocument().catch(() => undefined);
-    const arrived = this.#discovery ?? (await Promise.race([document, this.#patience()]));
-    const discovery = arrived ?? DISCOVERED_NOTHING;
-    return { discovery, rest: { ...options, deadlineMs: endsAtMs - clock.monotonicMs() } };
+    const discovery = (await Promise.race([document, this.#patience()])) ?? DISCOVERED_NOTHING;
+    return { discovery, endsAtMs, rest: { ...options, deadlineMs: endsAtMs - clock.monotonicMs() } };
   }
 }
 

@@ -45,7 +45,8 @@ function tookTooLong(ms: number): Reason {
 
 export class Http {
   readonly #origin: string;
-  readonly #dispatcher: Dispatcher;
+  readonly #shared: Dispatcher;
+  readonly #fresh: Dispatcher; // opens a connection for each request
   readonly #exchanges = new Set<Exchange>();
   #isDestroyed = false;
 
@@ -53,7 +54,8 @@ export class Http {
     this.#origin = origin;
     // Each request has a deadline of its own.
     const options = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: MAX_ANSWER_BYTES };
-    this.#dispatcher = createDispatcher(proxies, options);
+    this.#shared = createDispatcher(proxies, options);
+    this.#fresh = createDispatcher(proxies, { ...options, pipelining: 0 });
   }
 
   /** The whole answer. Throws a TransportFailure. */
@@ -71,7 +73,9 @@ export class Http {
     };
     signal?.addEventListener("abort", onCancel, { once: true });
     let timer: NodeJS.Timeout | undefined;
-    const answer = exchange.run(this.#dispatcher, request).finally(() => {
+    // A kept connection may be dead without a sign, and the outcome of a paid request would then be unknown.
+    const dispatcher = finishOnceSent ? this.#fresh : this.#shared;
+    const answer = exchange.run(dispatcher, request).finally(() => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onCancel);
       this.#exchanges.delete(exchange);
@@ -91,7 +95,7 @@ export class Http {
   destroy(): void {
     this.#isDestroyed = true;
     for (const exchange of this.#exchanges) exchange.giveUp(SHUTTING_DOWN);
-    void this.#dispatcher.destroy().catch(() => {});
+    for (const dispatcher of [this.#shared, this.#fresh]) void dispatcher.destroy().catch(() => {});
   }
 }
 

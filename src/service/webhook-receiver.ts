@@ -2,8 +2,7 @@
 // documented, so anybody may send one: nothing in it is believed, logged or kept, and the job is read anew.
 
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import { createServer } from "node:http";
 import { z } from "zod";
 import { jobIdFrom } from "../job.ts";
 
@@ -11,7 +10,7 @@ export type WebhookReceiver = Awaited<ReturnType<typeof receiveWebhooks>>;
 
 const MAX_BYTES = 16 * 1024;
 const MAX_CONNECTIONS = 50;
-/** A connection has this long from its first byte to its last. */
+/** A delivery has this long from its first byte to its last. */
 const DEADLINE_MS = 5_000;
 
 const deliverySchema = z.looseObject({ jobId: z.string().transform(jobIdFrom) });
@@ -22,14 +21,26 @@ const deliverySchema = z.looseObject({ jobId: z.string().transform(jobIdFrom) })
  */
 export async function receiveWebhooks(options: { port: number; onHint: (jobId: string) => void }) {
   const { port, onHint } = options;
-  const server = createServer((request, response) => {
-    // One delivery per connection: a second one would have only what is left of the time.
+  const limits = {
+    headersTimeout: DEADLINE_MS,
+    requestTimeout: DEADLINE_MS,
+    connectionsCheckingInterval: 1_000,
+  };
+  const server = createServer(limits, (request, response) => {
     response.setHeader("Connection", "close");
-    if (request.method === "POST") takeDelivery(request, response, onHint);
-    else response.writeHead(405, { Allow: "POST" }).end();
+    if (request.method !== "POST") return response.writeHead(405, { Allow: "POST" }).end();
+    let body = Buffer.alloc(0);
+    request.on("data", (chunk: Buffer) => {
+      if (body.length <= MAX_BYTES) body = Buffer.concat([body, chunk]);
+    });
+    return request.on("end", () => {
+      // Accepted whatever it says: the service would only send a refused one again.
+      response.writeHead(202).end();
+      const jobId = body.length <= MAX_BYTES ? readJobId(body) : undefined;
+      if (jobId !== undefined) onHint(jobId);
+    });
   });
   server.maxConnections = MAX_CONNECTIONS;
-  server.on("connection", endInTime);
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
   // A connection that could not be accepted is the sender's to repeat.
@@ -45,34 +56,6 @@ export async function receiveWebhooks(options: { port: number; onHint: (jobId: s
       server.closeAllConnections();
     },
   };
-}
-
-function takeDelivery(
-  request: IncomingMessage,
-  response: ServerResponse,
-  onHint: (jobId: string) => void,
-): void {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  request.on("data", (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes <= MAX_BYTES) chunks.push(chunk);
-  });
-  request.on("end", () => {
-    // Accepted whatever it says: the service would only send a refused one again.
-    response.writeHead(202).end();
-    const jobId = bytes <= MAX_BYTES ? readJobId(Buffer.concat(chunks)) : undefined;
-    if (jobId !== undefined) onHint(jobId);
-  });
-  // The sender disconnected, or was cut off.
-  request.on("error", () => {});
-}
-
-/** Cuts off senders that are slow, silent or never end. */
-function endInTime(socket: Socket): void {
-  socket.unref();
-  const timer = setTimeout(() => socket.destroy(), DEADLINE_MS).unref();
-  socket.on("close", () => clearTimeout(timer));
 }
 
 function readJobId(body: Buffer): string | undefined {

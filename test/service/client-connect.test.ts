@@ -46,12 +46,3 @@ test("A service that could not be started is started again by the next call", as
   expect(await service.getJob(JOB_ID)).toMatchObject({ status: "completed" });
   service.close();
 });
-
-test("A client that was closed before its first call sends nothing", async () => {
-  const { service, rest } = await client(async (config) => config);
-
-  service.close();
-
-  expect(await failureOf(service.getJob(JOB_ID))).toMatchObject({ code: "network", outcome: "not_sent" });
-  expect(rest.requests).toEqual([]);
-});

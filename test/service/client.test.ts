@@ -24,13 +24,14 @@ function documented(url: string, method: string, path: string, body: string) {
     authorization: `Bearer ${KEY}`,
     "user-agent": "faceless-video-mcp/1.2.3",
     host: new URL(url).host,
-    connection: "keep-alive",
+    // A paid request has a connection of its own.
+    connection: method === "POST" ? "close" : "keep-alive",
     ...(body !== "" && { "content-type": "application/json", "content-length": String(body.length) }),
   };
   return { method, path, headers, body, json: body === "" ? undefined : JSON.parse(body) };
 }
 
-test.each([200, 201, 202, 203, 206, 299])("an answer with %i is good", async (status) => {
+test.each([200, 202])("an answer with %i is good", async (status) => {
   const { service } = await bridge({ [GENERATE]: { ...GENERATED, status } });
 
   expect(await service.generate({ topic: "x" })).toEqual({ jobId: JOB_ID, status: "processing" });
@@ -95,17 +96,6 @@ test("a refused publication without results is rejected, and with unreadable one
 
   expect(await publish()).toMatchObject({ code: "refused", outcome: "rejected" });
   expect(await publish()).toMatchObject({ code: "bad_answer", outcome: "unknown", status: 409 });
-});
-
-test("an answer that names a job or results below its error proves nothing", async () => {
-  const reply = (data: object) => ({ json: { error: { code: "slow" }, data: [data] } });
-  const { service } = await bridge({
-    [GENERATE]: reply({ jobId: JOB_ID }),
-    [PUBLISH]: reply({ results: [] }),
-  });
-
-  expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({ outcome: "unknown" });
-  expect(await failureOf(service.publish(PUBLICATION))).toMatchObject({ outcome: "unknown" });
 });
 
 test("the id of a job in an answer of another form is not taken for that of the order", async () => {

@@ -1,4 +1,5 @@
 import dns from "node:dns";
+import type { Socket } from "node:net";
 import { createSecureContext } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
@@ -89,6 +90,24 @@ test("reads a gzipped answer that becomes at most 4 MB", async () => {
     status: 200,
     reason: "it is larger than 4 MB",
   });
+});
+
+test("sends a paid request on a connection of its own, as a kept one may be dead", async () => {
+  const served = new Set<Socket>();
+  const server = await faultServer({
+    requested(socket) {
+      if (served.has(socket)) return socket.resetAndDestroy();
+      served.add(socket);
+      return socket.write(ANSWER);
+    },
+  });
+  const client = http(server.url);
+  await client.send(request("GET", server.url));
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
+
+  const paid = await client.send(request("POST", server.url, { finishOnceSent: true }));
+
+  expect(paid.text).toBe("{}");
 });
 
 test("refuses a request to another origin before any connection", async () => {

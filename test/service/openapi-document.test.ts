@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { DOCUMENT, KEY, VIDEOS } from "../fixtures/constants.ts";
-import { type Reply, scriptedService, startScriptedService } from "../fixtures/scripted-service.ts";
-import { bridge, connect, failureOf } from "./bridge.ts";
+import { type Reply, scriptedService } from "../fixtures/scripted-service.ts";
+import { bridge, failureOf } from "./bridge.ts";
 
 const EMPTY: Reply = { json: { videos: [] } };
 
@@ -61,32 +61,6 @@ test.each<[string, Reply]>([
 });
 
 // Another program may take the port in between.
-test("an OpenAPI document is requested again if the service could not be reached", { retry: 3 }, async () => {
-  const gone = await startScriptedService();
-  await gone.close();
-  const service = connect({ baseUrl: gone.url });
-  await failureOf(service.listVideos({ cursor: "a" }));
-
-  // The same address, where a server listens now.
-  const scripts = { [DOCUMENT]: documented(), [VIDEOS]: EMPTY };
-  const rest = await scriptedService(scripts, { port: gone.port });
-  await service.listVideos({ cursor: "a" });
-
-  expect(rest.lines()).toEqual([DOCUMENT, `${VIDEOS}?before=a`]);
-});
-
-test("A call that is cancelled while the document is read sends nothing more", async () => {
-  const cancel = new AbortController();
-  const whileRead = () => (cancel.abort(), documented());
-  const { service, rest } = await bridge({ [DOCUMENT]: whileRead, [VIDEOS]: EMPTY });
-
-  expect(await failureOf(service.listVideos({ limit: 1 }, { signal: cancel.signal }))).toMatchObject({
-    code: "cancelled",
-    outcome: "not_sent",
-  });
-  expect(rest.lines()).toEqual([DOCUMENT]);
-});
-
 test("The key goes to no server that the document names elsewhere", async () => {
   const elsewhere = await scriptedService({
     "GET /api/v1/platforms": { json: ["evil"] },

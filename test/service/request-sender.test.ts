@@ -1,9 +1,9 @@
-import { expect, test, vi } from "vitest";
-import { type Clock, systemClock } from "../../src/clock.ts";
+import { expect, test } from "vitest";
+import type { Clock } from "../../src/clock.ts";
 import { GENERATE, JOB_ID, KEY, STATUS } from "../fixtures/constants.ts";
 import { envelope, type Reply, scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
-import { bridge, connect, failureOf, jumpingClock } from "./bridge.ts";
+import { bridge, failureOf, jumpingClock } from "./bridge.ts";
 
 const DONE = { json: { status: "completed" } };
 const GENERATED: Reply = { status: 201, json: { jobId: JOB_ID, status: "processing" } };
@@ -27,46 +27,6 @@ test("a GET in the background is never retried", async () => {
     retryable: true,
   });
   expect(rest.lines()).toEqual([STATUS]);
-});
-
-test("how long to wait is what an answer says that is no 429, or is not known", async () => {
-  const answers = [{ status: 503, headers: { "retry-after": "7" } }, { status: 503 }];
-  const { service } = await bridge({ [STATUS]: answers });
-  const read = () => failureOf(service.getJob(JOB_ID, { background: true }));
-
-  expect(await read()).toMatchObject({ retryAfterSeconds: 7 });
-  expect((await read()).retryAfterSeconds).toBeUndefined();
-});
-
-test("a GET is not sent after a wait that leaves less than 250 ms", async () => {
-  const clock = jumpingClock();
-  const { service, rest } = await usedUp(10, clock);
-
-  expect(await failureOf(service.getJob(JOB_ID, { deadlineMs: 11_249 }))).toMatchObject({
-    code: "rate_limited",
-    outcome: "not_sent",
-  });
-  expect(clock.slept).toEqual([]);
-  await service.getJob(JOB_ID, { deadlineMs: 11_250 });
-  expect(clock.slept).toEqual([11_000]);
-  expect(rest.lines()).toHaveLength(2);
-});
-
-test("a fault of ours leaves it unknown whether a POST was carried out, and nothing else", async () => {
-  let calls = 0;
-  const monotonicMs = () => {
-    calls += 1;
-    // The first of three calls begins the request, and the second asks the rate limiter.
-    if (calls % 3 === 2) throw new TypeError("a fault");
-    return 0;
-  };
-  const { service } = await bridge({}, { clock: { ...systemClock, monotonicMs } });
-
-  expect(await failureOf(service.getJob(JOB_ID))).toMatchObject({ code: "internal", outcome: "rejected" });
-  expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({
-    code: "internal",
-    outcome: "unknown",
-  });
 });
 
 test("a GET waits between attempts with jitter, or as long as Retry-After says", async () => {
@@ -110,21 +70,6 @@ test.each([
   },
 );
 
-test("a POST that has waited too long for the rate limiter is not sent", async () => {
-  // A timer that fires late, as after a computer's sleep.
-  const clock = jumpingClock();
-  const after = (ms: number, action: () => void) => (clock.advance(20_000), clock.after(ms, action));
-  const late = { ...clock, after };
-  const { service, rest } = await usedUp(10, late);
-
-  expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({
-    code: "timeout",
-    outcome: "not_sent",
-    retryable: true,
-  });
-  expect(rest.lines()).toEqual([STATUS]);
-});
-
 test("the rate limit pauses every call after a 429, and the error says how long", async () => {
   const { service, rest } = await bridge(
     { [STATUS]: busy({ "retry-after": "90" }) },
@@ -151,35 +96,6 @@ test("the rate limit pauses every call after a 429, and the error says how long"
       retryAfterSeconds: expect.toBeOneOf([88, 90, 91]),
     });
   expect(rest.lines()).toEqual([STATUS]);
-});
-
-test("the rate limit does not count a request that could not be sent", async () => {
-  const { service, rest } = await bridge({
-    [STATUS]: [
-      { ...DONE, headers: { "x-ratelimit-remaining": "1", "x-ratelimit-reset": "3000" } },
-      "reset",
-      DONE,
-    ],
-  });
-  await service.getJob(JOB_ID);
-
-  expect(await service.getJob(JOB_ID)).toMatchObject({ status: "completed" });
-  expect(rest.lines()).toHaveLength(3);
-});
-
-test("a deadline does not depend on a wall clock that is set back or forward", async () => {
-  const clock = jumpingClock();
-  let wallMs = clock.now();
-  const jumping = { ...clock, now: () => (wallMs += 3_600_000 * (wallMs % 2 === 0 ? -1.5 : 1)) };
-  const { service, rest } = await bridge(
-    { [STATUS]: { status: 503 } },
-    { clock: jumping, random: () => 0.5 },
-  );
-
-  await failureOf(service.getJob(JOB_ID));
-
-  expect(clock.slept).toEqual([250, 500]);
-  expect(rest.lines()).toHaveLength(3);
 });
 
 test("a cancellation of a GET ends it immediately", async () => {
@@ -210,17 +126,6 @@ test("a cancellation of a POST that was sent is too late: it is completed", asyn
     jobId: JOB_ID,
     status: "processing",
   });
-});
-
-test("a cancellation of a POST while the network code is loading prevents it", async () => {
-  const cancel = new AbortController();
-  const { service, rest } = await bridge({ [GENERATE]: GENERATED });
-
-  const call = failureOf(service.generate({ topic: "x" }, { signal: cancel.signal }));
-  cancel.abort();
-
-  expect(await call).toMatchObject({ code: "cancelled", outcome: "not_sent", retryable: true });
-  expect(rest.requests).toEqual([]);
 });
 
 test("a cancellation of a POST that waits for the rate limiter prevents it", async () => {
@@ -298,30 +203,6 @@ test("no part of the key is shown though the header location holds it", async ()
   const { service } = await bridge({ [STATUS]: { status: 302, headers } });
 
   expect((await failureOf(service.getJob(JOB_ID))).message).not.toContain(KEY.slice(0, 4));
-});
-
-test.each(["", "/elsewhere", "javascript:alert(1)"])("a redirect to %j shows no origin", async (location) => {
-  const { service } = await bridge({ [STATUS]: { status: 302, headers: { location } } });
-
-  expect((await failureOf(service.getJob(JOB_ID))).message).toContain(
-    "with a redirect, which was not followed",
-  );
-});
-
-test("If the network code can't be loaded, nothing is sent and the next call tries again", async () => {
-  const rest = await scriptedService({ [STATUS]: DONE });
-  vi.doMock("../../src/service/http.ts", () => {
-    throw new Error("Cannot find module");
-  });
-  const service = connect({ baseUrl: rest.url });
-
-  expect(await failureOf(service.generate({ topic: "x" }))).toMatchObject({
-    code: "internal",
-    outcome: "not_sent",
-  });
-
-  vi.doUnmock("../../src/service/http.ts");
-  expect(await service.getJob(JOB_ID)).toMatchObject({ status: "completed" });
 });
 
 test.each([

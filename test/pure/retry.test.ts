@@ -52,10 +52,3 @@ test.each([
     expect(first(method, failure, remainingMs)).toBe(delay);
   },
 );
-
-test("a caller can change how much time an attempt needs", () => {
-  const failed = { method: "POST", attempt: 1, failure: NOT_SENT, remainingMs: 350 } as const;
-
-  expect(retryDelayMs(failed, half, { GET: 0, POST: 100 })).toBe(250);
-  expect(retryDelayMs(failed, half, { GET: 0, POST: 101 })).toBeUndefined();
-});
