@@ -130,7 +130,11 @@ export class Journal {
    */
   async entries(): Promise<readonly JournalEntry[]> {
     await this.#look();
-    if (this.#unwritten.length > 0) await this.#write().catch(() => {});
+    if (this.#unwritten.length > 0) {
+      await this.#write().catch(() => {});
+      // Others may have written meanwhile: what is decided by an old look could give a code for their request.
+      await this.#look();
+    }
     return (this.#list ??= [...this.#entries.values()].filter(
       ({ outcome }) => outcome !== "rejected" && outcome !== "not_sent",
     ));

@@ -1,8 +1,10 @@
-// Argument schemas and readers that more than one tool takes.
+// Argument schemas, readers and the user's consent, which more than one tool takes.
 
 import * as z from "zod";
+import { BridgeError } from "../errors.ts";
 import { JOB_ID, readJobId } from "../job.ts";
 import { readSeconds } from "../text.ts";
+import type { Question, ToolContext } from "./tool.ts";
 
 export const jobIdArgument = () =>
   z
@@ -13,6 +15,27 @@ export const jobIdArgument = () =>
 /** A code rather than a flag, so that a caller can only repeat what it was told about. */
 export const confirmArgument = () =>
   z.string().trim().meta({ description: "Code from an earlier result" }).optional();
+
+/** Asks the user if the client can. Throws unless they agree, or can't be asked and need not be. */
+export async function confirmByUser(
+  question: () => Question,
+  mustAsk: boolean,
+  { askUser, clock }: Pick<ToolContext, "askUser" | "clock">,
+): Promise<{ readonly isAgreed: boolean; readonly userMs: number }> {
+  const askedMs = clock.monotonicMs();
+  const isAgreed = await askUser(async () => question());
+  if (isAgreed || !mustAsk) return { isAgreed, userMs: clock.monotonicMs() - askedMs };
+  throw new BridgeError({
+    code: "declined",
+    message: "Here nothing is sent without the user's confirmation, and this client can't ask for it.",
+    nextStep:
+      "Use a client that can ask, or the service's website. Only you can change this, in this server's settings.",
+    isForUser: true,
+    outcome: "not_sent",
+    retryable: false,
+    failsAgain: true,
+  });
+}
 
 // Readers turn other forms of a value into the schema's. What they can't read passes on for it to refuse.
 

@@ -9,7 +9,7 @@ import type { Job, Order } from "../service/responses.ts";
 import { firstSpokenWords } from "../spoken-words.ts";
 import { describeAge, inSentences, quote } from "../text.ts";
 import { codeMeantBy, languageCode, languageName } from "../service/languages.ts";
-import { asOneOf, asSeconds, confirmArgument } from "./arguments.ts";
+import { asOneOf, asSeconds, confirmArgument, confirmByUser } from "./arguments.ts";
 import { reviewOrder } from "./check-order.ts";
 import { describe } from "./describe.ts";
 import { defineTool, type Guidance, guidanceFields, type Question, type ToolContext } from "./tool.ts";
@@ -36,7 +36,7 @@ export const generateVideo = defineTool({
       language: z
         .string()
         .refine((text) => languageCode(text) !== undefined, { error: ({ input }) => notALanguage(input) })
-        .meta({ default: DEFAULTS.language, description: "BCP-47 code" })
+        .meta({ default: DEFAULTS.language, description: "BCP-47 code of what is spoken" })
         .optional(),
       duration: z
         .number()
@@ -44,7 +44,8 @@ export const generateVideo = defineTool({
         .max(DURATION.max, OUT_OF_BOUNDS)
         .meta({
           default: DEFAULTS.duration,
-          description: "In seconds. A longer film is several videos, each paid for: ask first",
+          description:
+            "In seconds: a dictated text takes its words / 2.2. A longer film is several videos, each paid for: ask first",
         })
         .optional(),
       style: z
@@ -62,7 +63,7 @@ export const generateVideo = defineTool({
         )
         .meta({
           default: DEFAULTS.voice,
-          description: `Set it only if the user chooses one. Sex and accent are not documented. ${CATALOG_VOICES.join(", ")}, a native voice's id, or clone:<id>`,
+          description: `Only as the user gives it: ${CATALOG_VOICES.join(", ")}, a native voice's id, or clone:<id>. Sex and accent are not documented`,
         })
         .optional(),
       music: z
@@ -87,15 +88,15 @@ export const generateVideo = defineTool({
       alreadyStarted: z.boolean().optional(),
     }),
   async run({ confirm, ...order }, context) {
-    const { generateOnce, config, askUser, signal, client, clock } = context;
+    const { generateOnce, config, signal, client } = context;
     if (order.voice !== undefined && SILENCE.test(order.voice)) throw silenceError(order.voice);
     let isUnaskedRepeat = false;
     const ask = async (plan: OrderPlan) => {
-      const askedMs = clock.monotonicMs();
-      const isAgreed = await askUser(async () => questionFor(plan, order, config));
-      if (!isAgreed && config.confirmGenerate === "always") throw cannotAskError();
+      const mustAsk = config.confirmGenerate === "always";
+      const question = () => questionFor(plan, order, config);
+      const { isAgreed, userMs } = await confirmByUser(question, mustAsk, context);
       isUnaskedRepeat = !isAgreed && plan.repeat !== undefined;
-      return { userMs: clock.monotonicMs() - askedMs };
+      return { userMs };
     };
     const started = await generateOnce.run(order, {
       confirm,
@@ -177,19 +178,6 @@ function questionFor({ key, repeat }: OrderPlan, order: Order, config: ToolConte
     yes: repeat === undefined ? "Pay for this video" : "Pay for another video",
     no: "Don't start it",
   };
-}
-
-function cannotAskError(): BridgeError {
-  return new BridgeError({
-    code: "declined",
-    message: "Here no video is ordered without the user's confirmation, and this client can't ask for it.",
-    nextStep:
-      "Order from a client that can ask, or on the service's website. Only you can change this, in this server's settings.",
-    isForUser: true,
-    outcome: "not_sent",
-    retryable: false,
-    failsAgain: true,
-  });
 }
 
 function silenceError(voice: string): BridgeError {

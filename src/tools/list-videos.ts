@@ -2,6 +2,7 @@
 
 import * as z from "zod";
 import { isEnded, JOB_ID, UNLISTED_MS } from "../job.ts";
+import { ORDER_GUARD_MS } from "../idempotency/same-request.ts";
 import { ageMs, type JobOrder, type JobRecord, startedAtMs } from "../jobs/job-record.ts";
 import { DEFAULTS } from "../service/options.ts";
 import type { Video } from "../service/responses.ts";
@@ -15,8 +16,6 @@ import { defineTool, guidanceFields } from "./tool.ts";
 const MAX_LIMIT = 100;
 const OUT_OF_BOUNDS = `must be a whole number from 1 to ${MAX_LIMIT}`;
 const MAX_TEXT_CHARACTERS = 80;
-/** An order whose answer was lost blocks a repeat for as long. */
-const UNANSWERED_MS = 20 * 3_600_000;
 const MAX_NAMED = 5;
 
 export const listVideos = defineTool({
@@ -124,7 +123,7 @@ function describeUnlisted(
 
 /** All orders of this computer whose answer is not known, and the listed jobs that they could have started. */
 function describeUnanswered(orders: readonly JobOrder[], { records, nowMs }: Listed): string {
-  const lost = orders.filter(({ jobId, atMs }) => jobId === undefined && nowMs - atMs < UNANSWERED_MS);
+  const lost = orders.filter(({ jobId, atMs }) => jobId === undefined && nowMs - atMs < ORDER_GUARD_MS);
   const [oldest] = lost;
   if (oldest === undefined) return "";
   const early = lost.filter(({ atMs }) => nowMs - atMs < UNDER_WAY_MS).length;

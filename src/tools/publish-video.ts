@@ -1,14 +1,14 @@
 // publish_video: posts a finished video to the user's connected accounts.
 
 import * as z from "zod";
-import { BridgeError, STALE_CODE } from "../errors.ts";
+import { STALE_CODE } from "../errors.ts";
 import type { Published, PublicationPlan } from "../idempotency/publish-once.ts";
 import { platformId } from "../idempotency/same-request.ts";
 import { titleOf } from "../jobs/job-record.ts";
 import { accountName, namesIn, reasonOf } from "../service/platforms.ts";
 import type { ConnectedPlatform } from "../service/responses.ts";
 import { describeAge, inSentences, inWords, quote, quoteName, stripUnsafeCharacters } from "../text.ts";
-import { asJobId, asList, confirmArgument, jobIdArgument } from "./arguments.ts";
+import { asJobId, asList, confirmArgument, confirmByUser, jobIdArgument } from "./arguments.ts";
 import { listConnected, lookBefore, unusableError } from "./publish-obstacles.ts";
 import { defineTool, type Guidance, guidanceFields, type Question } from "./tool.ts";
 
@@ -49,7 +49,7 @@ export const publishVideo = defineTool({
       ),
     }),
   async run({ jobId, platforms, confirm }, context) {
-    const { config, publishOnce, jobs, askUser, signal, client, clock } = context;
+    const { config, publishOnce, jobs, signal, client } = context;
     jobs.adviseOnce(jobId);
     await jobs.readJournal();
     const { posts = [] } = jobs.get(jobId);
@@ -64,11 +64,10 @@ export const publishVideo = defineTool({
       const record = jobs.get(jobId);
       const link = record.link?.url ?? job?.finalVideoUrl;
       const about = { title: titleOf(record), link, connected, isSandbox: config.sandbox };
-      const askedMs = clock.monotonicMs();
-      const isAgreed = await askUser(async () => questionFor(plan, about));
-      if (!isAgreed && config.confirmPublish === "always") throw cannotAskError();
+      const mustAsk = config.confirmPublish === "always";
+      const { isAgreed, userMs } = await confirmByUser(() => questionFor(plan, about), mustAsk, context);
       isUnaskedRepeat = !isAgreed && isRepeat;
-      return { userMs: clock.monotonicMs() - askedMs };
+      return { userMs };
     };
     const published = await publishOnce.run({ jobId, platforms }, prepare, { confirm, signal, client });
     const { answer, results } = published;
@@ -126,19 +125,6 @@ function describeAccounts(platform: string, connected: readonly ConnectedPlatfor
   const accounts = connected.filter((account) => namesIn(account).includes(platform));
   const names = accounts.flatMap((account) => accountName(account) ?? []).map((name) => quote(name, 60));
   return names.length === 0 ? platform : `${platform} (${names.join(", ")})`;
-}
-
-function cannotAskError(): BridgeError {
-  return new BridgeError({
-    code: "declined",
-    message: "Here nothing is published without the user's confirmation, and this client can't ask for it.",
-    nextStep:
-      "Publish from a client that can ask, or on the service's website. Only you can change this, in this server's settings.",
-    isForUser: true,
-    outcome: "not_sent",
-    retryable: false,
-    failsAgain: true,
-  });
 }
 
 type Result = Published["results"][number];

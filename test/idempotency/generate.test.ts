@@ -52,19 +52,6 @@ test.each([
   expect(computer.orders).toHaveLength(1);
 });
 
-test.each([
-  ["failed", 0],
-  ["processing", GUARD_MS],
-  ["completed", GUARD_MS],
-  ["unreadable", GUARD_MS],
-])("The same video is started again once the first one's job is %s after %i ms", async (status, ageMs) => {
-  const computer = await afterFirst();
-  computer.statuses.set("job-1", status);
-  computer.pass(ageMs);
-
-  expect(await computer.process().generate(TIDES)).toMatchObject({ startedJob: { jobId: "job-2" } });
-});
-
 test("A job that runs guards behind any number of failed ones of the same day", async () => {
   const computer = await afterFirst();
   for (let number = 2; number <= 12; number += 1) {
@@ -147,18 +134,6 @@ test("The same video is refused after a fault of this server that may have follo
   expect(await errorOf(computer.process().generate(TIDES))).toMatchObject({ code: "in_progress" });
 });
 
-test.each(["rejected", "not_sent"] as const)(
-  "The same video is sent if the first request was %s",
-  async (outcome) => {
-    const computer = new Computer();
-    computer.onGenerate = fails(outcome);
-    await errorOf(computer.process().generate(TIDES));
-    await errorOf(computer.process().generate(TIDES));
-
-    expect(computer.orders).toHaveLength(2);
-  },
-);
-
 test.each([
   ["the same file, behind its line", 0],
   ["the next day's file", 12 * HOUR_MS],
@@ -209,17 +184,4 @@ test("The code stays valid while nothing newer is known: after a refusal, a look
   computer.pass(HOUR_MS);
 
   expect(await computer.process().generate(TIDES)).toMatchObject({ code: confirm });
-});
-
-test("A code that nobody gave is not valid, and the error gives the valid one", async () => {
-  const computer = new Computer();
-  computer.onGenerate = fails("unknown");
-  await errorOf(computer.process().generate(TIDES));
-  computer.pass(6 * MINUTE_MS);
-
-  expect(await errorOf(computer.process().generate(TIDES, { confirm: "true" }))).toMatchObject({
-    code: "duplicate",
-    message: expect.stringMatching(/^The confirm code of this call is not valid\. Not sent: /),
-  });
-  expect(computer.orders).toHaveLength(1);
 });

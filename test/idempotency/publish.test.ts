@@ -1,9 +1,8 @@
 // When a video is posted to a platform, and when an earlier post answers instead.
 
 import { expect, test } from "vitest";
-import type { PublicationPlan } from "../../src/idempotency/publish-once.ts";
 import type { Publication } from "../../src/service/responses.ts";
-import { codeIn, Computer, DAY_MS, errorOf, failure, fails, JOB, MINUTE_MS } from "./computer.ts";
+import { codeIn, Computer, DAY_MS, errorOf, failure, fails, MINUTE_MS } from "./computer.ts";
 
 const sentTo = ({ posts }: Computer) => posts.map(({ platforms }) => platforms);
 const TIKTOK = { platform: "tiktok", ok: true, url: "https://tiktok.example/1" };
@@ -43,18 +42,6 @@ test("A platform that has the video comes back with the earlier result, from eve
   expect(sentTo(computer)).toEqual([["tiktok"]]);
 });
 
-test("A platform that has the video is left out of a call for more, whose results are in the caller's order", async () => {
-  const computer = await afterFirst();
-  const { results } = await computer.process().publish(["youtube", "tiktok", "x"]);
-
-  expect(results).toMatchObject([
-    { platform: "youtube", ok: true },
-    { platform: "tiktok", alreadyPublished: true },
-    { platform: "x", ok: true },
-  ]);
-  expect(sentTo(computer)).toEqual([["tiktok"], ["youtube", "x"]]);
-});
-
 test.each([
   ["tiktok", [" TikTok "], "tiktok"],
   ["youtube", ["threads"], "threads"],
@@ -72,14 +59,6 @@ test.each([
     results: [{ platform, ok: true, alreadyPublished: true }],
   });
   expect(computer.posts).toHaveLength(1);
-});
-
-test("A platform that is named twice in one call is sent once, and one of a similar name is another", async () => {
-  const computer = new Computer();
-  await computer.process().publish(["youtube", "youtube_shorts", "youtube"]);
-  await computer.process().publish(["youtube", "yt"]);
-
-  expect(sentTo(computer)).toEqual([["youtube", "youtube_shorts"], ["yt"]]);
 });
 
 test("The journal keeps of the service's answer what the guard and a history need", async () => {
@@ -185,13 +164,6 @@ test("The outcome is not known of a platform whose confirmed repeat got no answe
   expect(await errorOf(computer.process().publish(["tiktok"]))).toMatchObject({ code: "duplicate" });
 });
 
-test("No outcome is written where the answer was lost", async () => {
-  const computer = await afterLost();
-
-  expect(computer.warnings).toEqual([]);
-  expect((await computer.process().journal.entries()).map(({ outcome }) => outcome)).toEqual([undefined]);
-});
-
 test("A post that is under way is waited for by other processes, which send only what is left", async () => {
   const computer = new Computer();
   computer.waitMs = 1;
@@ -272,28 +244,6 @@ test("No failure of a confirmed repeat says that waiting makes it safe", async (
     ...failure("rejected").facts,
     nextStep: "Ask the user whether they still want it posted a second time before you call again.",
   });
-});
-
-const recording = () => {
-  const plans: PublicationPlan[] = [];
-  return { plans, ask: async (plan: PublicationPlan) => (plans.push(plan), { userMs: 0 }) };
-};
-
-test("The user is asked about exactly what would be sent, and not at all if nothing would", async () => {
-  const computer = await afterFirst();
-  const { plans, ask } = recording();
-  await computer.process().publish(["tiktok", "youtube"], {}, ask);
-  await computer.process().publish(["tiktok", "youtube"], {}, ask);
-
-  expect(plans).toMatchObject([{ jobId: JOB, platforms: ["youtube"], reposted: [] }]);
-});
-
-test("A user who refuses keeps everything from being published", async () => {
-  const computer = new Computer();
-  const no = () => Promise.reject(failure("not_sent"));
-
-  expect(await errorOf(computer.process().publish(["tiktok"], {}, no))).toEqual(failure("not_sent").facts);
-  expect([computer.posts, await computer.process().journal.entries()]).toEqual([[], []]);
 });
 
 test("A user who agrees after another process has posted is asked anew, about the rest", async () => {

@@ -30,11 +30,10 @@ export interface Happened {
   readonly uses: readonly { readonly offer: Offer; readonly calledAtMs: number }[];
   /** The oldest first. */
   readonly clocks: readonly ClockSetting[];
-  /** When callers were told the ids of jobs. */
-  readonly told: ReadonlyMap<string, number>;
 }
 
-const DAY_MS = 24 * 3_600_000;
+/** How long an order guards against the same one. */
+const GUARD_MS = 20 * 3_600_000;
 const UNDER_WAY_MS = 6 * 60_000;
 /** The difference allowed between the clock readings of the service and a server. */
 const SLACK_MS = 2_000;
@@ -54,12 +53,10 @@ export function violations(happened: Happened): string[] {
 }
 
 /** Whether a charge forbids a later one, unless the caller confirms it. */
-function forbids(earlier: Charge, later: Charge, { clocks, told }: Happened): boolean {
+function forbids(earlier: Charge, later: Charge, { clocks }: Happened): boolean {
   if (earlier.what !== later.what || earlier.status === "failed") return false;
-  const toldAtMs = told.get(earlier.jobId ?? "") ?? Infinity;
-  if (earlier.status === "processing" && toldAtMs < later.receivedAtMs) return true;
   const ageMs = wallMs(later.receivedAtMs, clocks) - wallMs(earlier.receivedAtMs, clocks);
-  return earlier.status === "posted" || ageMs + SLACK_MS < DAY_MS;
+  return earlier.status === "posted" || ageMs + SLACK_MS < GUARD_MS;
 }
 
 /** Whether a call had a code that was given when all of the guards were known. */
@@ -79,7 +76,7 @@ function isEarly({ asked, calledAtMs, answeredAtMs }: Offer, { charges, clocks }
       asked.includes(what) &&
       receivedAtMs < calledAtMs &&
       endedAtMs > answeredAtMs &&
-      wallMs(answeredAtMs, clocks) - wallMs(receivedAtMs, clocks) + SLACK_MS < UNDER_WAY_MS,
+      Math.abs(wallMs(answeredAtMs, clocks) - wallMs(receivedAtMs, clocks)) + SLACK_MS < UNDER_WAY_MS,
   );
 }
 

@@ -14,7 +14,7 @@ import { BUILT_FILE, SERVER_NODE } from "../../fixtures/clients.ts";
 import { seededRandom } from "../../fixtures/durations.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { type ClockSetting, type Offer, violations } from "./law.ts";
-import { type PayingService, pick, postOf, startPayingService, videoOf } from "./paying-service.ts";
+import { JOBS, type PayingService, pick, postOf, startPayingService, videoOf } from "./paying-service.ts";
 
 const CLOCK = fileURLToPath(new URL("jumping-clock.cjs", import.meta.url));
 const STEPS = 14;
@@ -25,7 +25,6 @@ const QUIET_MS = 1_000;
 /** Ends a round that hangs; far above what one needs on a busy machine. */
 const MAX_ROUND_MS = 60_000;
 const KEYS = ["fl_example", "fl_example", "fl_example", "fl_example_of_another"];
-const JOBS = ["0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c", "1F4B6F2E-3C1D-4E5A-9B7C-8D6E5F4A3B2C"];
 /** Two videos, each written in several ways. */
 const TOPICS = ["Tides", " tides.", "Ti\u200Bdes", "Café au lait", "Cafe\u0301 au lait", "CAFÉ  AU LAIT"];
 const PLATFORMS = ["tiktok", "youtube", "x"];
@@ -61,7 +60,6 @@ class Round {
   readonly #offered: ConfirmedCall[] = [];
   readonly #uses: { offer: Offer; calledAtMs: number }[] = [];
   readonly #clocks: ClockSetting[] = [{ atMs: 0, passedMs: 0, setMs: 0 }];
-  readonly #told = new Map<string, number>();
   readonly #wrongAnswers: string[] = [];
   /** What happened, for the report of a violation. */
   readonly events: string[] = [];
@@ -84,8 +82,8 @@ class Round {
     this.tally.carriedOut = service.charges.length;
     this.tally.withCode = this.#uses.length;
     const offers = this.#offered.map(({ offer }) => offer);
-    const [uses, clocks, told] = [this.#uses, this.#clocks, this.#told];
-    return [...violations({ charges: service.charges, offers, uses, clocks, told }), ...this.#wrongAnswers];
+    const [uses, clocks] = [this.#uses, this.#clocks];
+    return [...violations({ charges: service.charges, offers, uses, clocks }), ...this.#wrongAnswers];
   }
 
   async close(): Promise<void> {
@@ -147,11 +145,10 @@ class Round {
     const calledAtMs = performance.now();
     try {
       const answer = await client.callTool({ name: tool, arguments: args }, undefined, options);
-      const { content, structuredContent, _meta } = CallToolResultSchema.parse(answer);
+      const { content, _meta } = CallToolResultSchema.parse(answer);
       const text = content.map((block) => (block.type === "text" ? block.text : "")).join("");
       this.#note(`${described} → ${text.slice(0, 300)}`);
       const answeredAtMs = performance.now();
-      if (tool === "generate_video") this.#told.set(String(structuredContent?.["jobId"]), answeredAtMs);
       const code = /confirm: "(\w+)"/.exec(text)?.[1];
       this.#checkError(tool, _meta?.["faceless/error"], code);
       if (code === undefined) return;

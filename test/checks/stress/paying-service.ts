@@ -28,6 +28,8 @@ export interface PayingService extends Pick<ScriptedService, "url" | "close"> {
   readonly charges: readonly Charge[];
 }
 
+/** Videos that can be posted. */
+export const JOBS = ["0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c", "1F4B6F2E-3C1D-4E5A-9B7C-8D6E5F4A3B2C"];
 const MAX_LATE_MS = 60;
 /** Half of all exchanges are answered at once, the others go on in one of these ways. */
 const BEHAVIOURS = [
@@ -80,6 +82,11 @@ export async function startPayingService(random: Random): Promise<PayingService>
   };
   const publish = ({ json }: RecordedRequest) => {
     const { jobId, platforms } = bodySchema.parse(json);
+    // Posted to the first, and refused because of a later one.
+    if (platforms.length > 1 && random() < 0.2) {
+      charge({ what: postOf(jobId, platforms[0] ?? ""), status: "posted" });
+      return envelope(pick(random, [400, 401, 402, 403, 404, 429]), "no", "Not on the second.");
+    }
     const refused = random() < 0.2 ? pick(random, platforms) : undefined;
     const results = platforms.map((platform) => ({ platform, ok: platform !== refused }));
     for (const { platform, ok } of results)
@@ -105,13 +112,16 @@ export async function startPayingService(random: Random): Promise<PayingService>
       if (behaviour === "answer late" || behaviour === "lose the answer") await sleep(random() * MAX_LATE_MS);
       if (behaviour === "lose the answer") return "reset";
       if (behaviour === "fail") return envelope(pick(random, [408, 499, 503]), "failed", "Failed.");
-      for (const each of own) each.endedAtMs = performance.now();
+      const isTold = answer.status === undefined || /"(jobId|results)"/.test(JSON.stringify(answer.json));
+      for (const each of own) if (isTold) each.endedAtMs = performance.now();
       if (behaviour !== "answer and break off") return answer;
       const text = JSON.stringify(answer.json);
       outgoing.writeHead(answer.status ?? 200, { "content-length": text.length + 1 });
       return void outgoing.write(text, () => outgoing.socket?.end());
     };
+  const finished = { json: { status: "completed", videoUrls: [] } };
   const service = await startScriptedService({
+    ...Object.fromEntries(JOBS.map((jobId) => [`GET /api/v1/status/${jobId.toLowerCase()}`, finished])),
     "GET /api/v1/videos": { json: { videos: [] } },
     "POST /api/v1/generate": atRandom(generate),
     "POST /api/v1/publish": atRandom(publish),

@@ -304,7 +304,12 @@ class Process {
         const isOver = lines.some(({ id, outcome }) => outcome !== undefined && id === call.entryId);
         if (isOver) Object.assign(call, { seen: [], entryId: "" });
         const word = await this.#until({ kind: "record", file, text, lines });
-        this.#kept = word === "disk error" ? lines.filter(({ outcome }) => outcome !== undefined) : [];
+        // Another line may have been on its way when the disk failed, so it does not bring these along.
+        const others = this.#kept.filter(
+          (kept) => !lines.some((line) => versionOf(line) === versionOf(kept)),
+        );
+        const failed = word === "disk error" ? lines.filter(({ outcome }) => outcome !== undefined) : [];
+        this.#kept = [...others, ...failed];
         call.hasFailed ||= word === "disk error";
         if (word === "disk error") throw Object.assign(new Error("The disk failed"), { code: "EIO" });
       },
