@@ -89,7 +89,7 @@ export async function runDemo(options: DemoOptions): Promise<number> {
     const file = "The file stays until your system clears its temporary folder.";
     if (isAttended && input.isTTY === true) await ui.pause(`The links work until you press Enter. ${file}`);
     else ui.step(`The links end with this demo. ${file}`);
-    const start = IS_ON_NPM ? "npx -y faceless-video-mcp" : "node dist/bin.cjs";
+    const start = IS_ON_NPM ? "cd ~ && npx -y faceless-video-mcp" : "node dist/bin.cjs";
     ui.step(`Now with your account: ${start} config CLIENT prints the entry for your client.`);
     return isPublished ? 0 : 1;
   } catch (error) {
