@@ -226,6 +226,24 @@ test("a rehearsal does what a paid request does, and leaves nothing behind", asy
 });
 
 test.each([
+  ["lets nothing be written", "", "new row violates row-level security policy"],
+  ["hides what is written", "create policy p on $T for insert with check (true)", "can't be seen"],
+])("row-level security that %s fails a rehearsal, which says what is needed", async (_, policy, problem) => {
+  await openStore().append(["line"]);
+  await database.exec(`create role videos; grant select, insert on public.faceless_journal to videos;
+    alter table public.faceless_journal enable row level security;
+    ${policy.replace("$T", "public.faceless_journal")}; set role videos`);
+  onTestFinished(async () => {
+    await database.exec("reset role; drop owned by videos; drop role videos");
+  });
+
+  await expect(openStore().rehearse()).rejects.toMatchObject({
+    problem: expect.stringContaining(problem),
+    fix: expect.stringContaining("with a policy for both if row-level security is on"),
+  });
+});
+
+test.each([
   ["a row of another form", `insert into public.faceless_journal (line) values ('{"id":"new"}')`],
   ["other columns", "alter table public.faceless_journal rename line to entry"],
 ])("a table with %s makes the journal unreadable, and the error asks for an update", async (_, change) => {
@@ -326,19 +344,22 @@ describe("a connection", () => {
     expect(await topics(journal)).toEqual(["first", "second"]);
   });
 
-  test("that isn't made within 8 s fails the call", async () => {
+  test("that isn't made within 8 s fails the call, and what the same call does next", async () => {
     const proxy = await startTcpProxy(port);
     proxy.mode = "swallow";
     const { clock, pass, delays } = manualClock();
-    const looking = linesOf(openStore({ clock, at: proxy.port }));
+    const store = openStore({ clock, at: proxy.port });
+    const looking = linesOf(store);
     await until(() => proxy.clients.size === 1);
     expect(delays()).toEqual([8_000]);
     pass(8_000);
 
-    await expect(looking).rejects.toMatchObject({
-      problem: `can't be read (no connection in 8 s: ${PLACE})`,
-      fix: REACH,
-    });
+    const late = { problem: `can't be read (no connection in 8 s: ${PLACE})`, fix: REACH };
+    await expect(looking).rejects.toMatchObject(late);
+    await expect(linesOf(store)).rejects.toMatchObject(late);
+    pass(1_000);
+    proxy.mode = "pass";
+    expect(await linesOf(store)).toEqual([]);
   });
 
   test("to a database that can only be read is not kept, as another one may be writable by now", async () => {
