@@ -66,10 +66,7 @@ const schemas = lazyValue(() => ({
   newest: z.tuple([z.object({ line: z.string() })]),
 }));
 
-interface Row {
-  readonly position: string;
-  readonly line: string;
-}
+type Row = Readonly<Record<"position" | "line", string>>;
 
 interface Connection {
   readonly socket: Socket;
@@ -123,14 +120,12 @@ export class JournalPostgres implements JournalStore {
 
   async rehearse(): Promise<void> {
     const line = `{"rehearsal":"${crypto.randomUUID()}"}`;
-    try {
-      const results = await this.#insert([line], NEWEST, "rollback");
-      const newest = schemas().newest.safeParse(results.at(-2));
-      if (newest.data?.[0].line !== line)
-        throw new DatabaseFault("what is written there can't be seen", RIGHTS);
-    } catch (error) {
+    const results = await this.#insert([line], NEWEST, "rollback").catch((error: unknown) => {
       throw this.#toJournalError("written", error);
-    }
+    });
+    const newest = schemas().newest.safeParse(results.at(-2));
+    if (newest.data?.[0].line !== line)
+      throw new JournalError("read", this.place, "what was written can't be seen", RIGHTS);
   }
 
   /** The row at this position and those after it. A missing table is an empty one. */
@@ -191,7 +186,7 @@ export class JournalPostgres implements JournalStore {
   #inTime<Result>(ms: number, what: string, work: Promise<Result>, onLate: () => void): Promise<Result> {
     return new Promise((resolve, reject) => {
       const cancel = this.#clock.after(ms, () => {
-        reject(new DatabaseFault(`${what} in ${ms / 1000} s`));
+        reject(new Error(`${what} in ${ms / 1000} s`));
         onLate();
       });
       void work.then(resolve, reject).finally(cancel);
@@ -219,26 +214,16 @@ export class JournalPostgres implements JournalStore {
   }
 
   #toJournalError(use: "read" | "written" | "understood", error: unknown): JournalError {
-    if (errnoOf(error) === DIVISION_BY_ZERO)
-      return this.#toJournalError(use, new DatabaseFault(UNTRUSTED, REMAKE));
-    if (error instanceof DatabaseFault) return new JournalError(use, this.place, error.message, error.fix);
+    const code = errnoOf(error) ?? "";
+    if (code === DIVISION_BY_ZERO) return new JournalError(use, this.place, UNTRUSTED, REMAKE);
     // If an address has several, their failures have no text of their own.
-    const said = (error instanceof Error && error.message) || String(errnoOf(error));
+    const said = (error instanceof Error && error.message) || code;
     const { password } = this.#address;
     // A server to which it was sent could repeat it.
     const safe = password === "" ? said : said.replaceAll(password, "[redacted]");
-    const fix = use === "understood" ? undefined : fixFor(errnoOf(error));
-    return new JournalError(use, this.place, quote(safe, MAX_REASON_CHARACTERS), fix);
-  }
-}
-
-/** A failure in our own words. */
-class DatabaseFault extends Error {
-  readonly fix: string;
-
-  constructor(message: string, fix = REACH) {
-    super(message);
-    this.fix = fix;
+    const fix = FIXES[code] ?? (/CERT|SIGNATURE|TLS/.test(code) ? CERTIFICATE : REACH);
+    const quoted = quote(safe, MAX_REASON_CHARACTERS);
+    return new JournalError(use, this.place, quoted, use === "understood" ? undefined : fix);
   }
 }
 
@@ -252,59 +237,38 @@ const LOGIN = "check the user, the password and the database in FACELESS_JOURNAL
 const CERTIFICATE =
   "check the host in FACELESS_JOURNAL_URL and the certificate of the database; a certificate authority of its own is named with sslrootcert=FILE";
 const ASLEEP = "wait a minute until the database has started or has a free connection";
+const ENCODING = "remove the rows that are not in the encoding of the database";
 
 /** What the user can do, by Postgres's or Node's code. */
-function fixFor(code = ""): string {
-  switch (code) {
-    case "42501":
-      return RIGHTS;
-    case READ_ONLY:
-      return "name the primary database in FACELESS_JOURNAL_URL, as this one can only be read";
-    case "28P01":
-    case "28000":
-    case "3D000":
-      return LOGIN;
-    case "57P03":
-    case "53300":
-      return ASLEEP;
-    case "53100":
-      return "free some space on the disk of the database";
-    case "22021":
-    case "22P05":
-      return "remove the rows that are not in the encoding of the database";
-    default:
-      return /CERT|SIGNATURE|TLS/.test(code) ? CERTIFICATE : REACH;
-  }
-}
+const FIXES: Readonly<Record<string, string>> = {
+  "42501": RIGHTS,
+  [READ_ONLY]: "name the primary database in FACELESS_JOURNAL_URL, as this one can only be read",
+  "28P01": LOGIN,
+  "28000": LOGIN,
+  "3D000": LOGIN,
+  "57P03": ASLEEP,
+  "53300": ASLEEP,
+  "53100": "free some space on the disk of the database",
+  "22021": ENCODING,
+  "22P05": ENCODING,
+  ENOENT: "check the path of the socket or of sslrootcert in FACELESS_JOURNAL_URL",
+};
 
-async function clientConfigOf({
-  verify,
-  rootCert,
-  password,
-  user,
-  ...address
-}: DatabaseAddress): Promise<ClientConfig> {
+async function clientConfigOf(address: DatabaseAddress): Promise<ClientConfig> {
+  const { verify, rootCert, password, user, ...rest } = address;
   return {
-    ...address,
+    ...rest,
     ...(user !== undefined && { user }),
     // The driver would look for an empty one elsewhere.
     password: () => password,
     ssl: verify !== undefined && {
       rejectUnauthorized: verify !== "none",
       ...(verify === "ca" && { checkServerIdentity: () => undefined }),
-      ...(rootCert !== undefined && { ca: await readRootCert(rootCert) }),
+      ...(rootCert !== undefined && { ca: await fs.readFile(rootCert) }),
     },
     application_name: "faceless-video-mcp",
     keepAlive: true,
   };
-}
-
-async function readRootCert(path: string): Promise<Buffer> {
-  try {
-    return await fs.readFile(path);
-  } catch (error) {
-    throw new DatabaseFault(`the file of sslrootcert can't be read: ${errnoOf(error)}`, CERTIFICATE);
-  }
 }
 
 /** The driver throws at a message that it doesn't know, such as a demand for Kerberos. */

@@ -334,7 +334,7 @@ describe("a connection", () => {
     for (const ms of [8_000, 1_000]) pass(ms);
 
     const late = (use: string) => ({
-      reason: { problem: `can't be ${use} (no answer in 4 s: ${PLACE})`, fix: REACH },
+      reason: { problem: `can't be ${use} ("no answer in 4 s": ${PLACE})`, fix: REACH },
     });
     expect(await waiting).toMatchObject([late("read"), late("read"), late("written")]);
     await until(() => proxy.clients.size === 0);
@@ -354,7 +354,7 @@ describe("a connection", () => {
     expect(delays()).toEqual([8_000]);
     pass(8_000);
 
-    const late = { problem: `can't be read (no connection in 8 s: ${PLACE})`, fix: REACH };
+    const late = { problem: `can't be read ("no connection in 8 s": ${PLACE})`, fix: REACH };
     await expect(looking).rejects.toMatchObject(late);
     await expect(linesOf(store)).rejects.toMatchObject(late);
     pass(1_000);
