@@ -382,6 +382,25 @@ test.each([
   expect(/^Publish .+\? .*\nPublish on tiktok\?\n\[y\/N\] /.test(text)).toBe(answer !== undefined);
 });
 
+test.each([
+  ["off", [], undefined, 1],
+  ["on", [], undefined, 0],
+  ["on", ["--yes"], undefined, 1],
+  ["on", [], "y", 1],
+  ["on", [], "n", 0],
+  ["always", ["--yes"], undefined, 0],
+  ["always", [], "y", 1],
+])(
+  "with FACELESS_CONFIRM_GENERATE=%s, %j and the answer %j, %i order is sent",
+  async (mode, flags, answer, orders) => {
+    const { env, sent } = await computer({ [GENERATE]: started }, { FACELESS_CONFIRM_GENERATE: mode });
+
+    const { code } = await callAtTerminal([...ORDER, ...flags], env, answer);
+
+    expect([code, sent()]).toEqual([orders === 1 ? 0 : 1, [orders, 0]]);
+  },
+);
+
 test("a repeat is asked for, and without a terminal it needs --yes besides the code", async () => {
   const { env, sent } = await computer({
     [GENERATE]: [started, { json: { jobId: OTHER_JOB_ID, status: "processing" } }],
