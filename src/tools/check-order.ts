@@ -10,29 +10,64 @@ import { countLetters, countSpoken, likelyLanguage, speakingRate, spokenTextOf }
 /** A text may be this many times as long as what fits, if the user has chosen the seconds, or if not. */
 const MAX_EXCESS = { chosen: 2, default: 1.25 } as const;
 
+/** A detector needs so many words, must be this sure, and must find next to no English. */
+const CLEARLY = { minWords: 15, minAccuracy: 0.3, maxDefaultAccuracy: 0.1 } as const;
+
 /** Why the order looks like a mistake. */
-export function reviewOrder(order: Order): OrderWarning[] {
+export async function reviewOrder(order: Order): Promise<OrderWarning[]> {
   const spoken = spokenTextOf(order.topic);
-  const foreign = order.language === undefined ? findForeignScript(order.topic, spoken) : undefined;
-  // In another script the words are counted as those of the language that it is probably in.
+  const foreign =
+    order.language === undefined
+      ? (findForeignScript(order.topic, spoken) ?? (await findForeignLanguage(spoken)))
+      : undefined;
+  // The words are counted as those of the language that they are probably in.
   const language = foreign?.language ?? order.language ?? DEFAULTS.language;
   return [foreign?.warning, reviewLength(order.duration, language, spoken), reviewVoice(order.voice)].flatMap(
     (warning) => warning ?? [],
   );
 }
 
-function findForeignScript(topic: string, spoken: string) {
+interface Foreign {
+  /** BCP-47. */
+  readonly language: string;
+  readonly warning: OrderWarning;
+}
+
+function findForeignScript(topic: string, spoken: string): Foreign | undefined {
   const letters = countLetters(spoken, DEFAULTS.language);
   // If nothing is spoken, the letters in brackets count.
   const [text, { all, foreign }] =
     letters.all > 0 ? [spoken, letters] : [topic, countLetters(topic, DEFAULTS.language)];
   if (foreign * 2 <= all) return undefined;
-  const name = languageName(DEFAULTS.language);
-  const warning: OrderWarning = {
-    finding: `No language was given, so the voice would speak ${name}, but the topic is in another script (${foreign} of ${all} letters).`,
-    advice: `Call again with the topic's language, or write it in ${name}.`,
-  };
+  const warning = languageWarning(
+    `in another script (${foreign} of ${all} letters)`,
+    "Call again with the topic's language",
+  );
   return { language: likelyLanguage(text), warning };
+}
+
+/** For languages that share the default's script. Its detector is loaded by the first order that needs it. */
+async function findForeignLanguage(spoken: string): Promise<Foreign | undefined> {
+  if (countSpoken(spoken, "words") < CLEARLY.minWords) return undefined;
+  const { detectAll } = await import("tinyld/light");
+  const found = detectAll(spoken);
+  const [best] = found;
+  const ofDefault = found.find(({ lang }) => lang === DEFAULTS.language)?.accuracy ?? 0;
+  if (best === undefined || best.accuracy < CLEARLY.minAccuracy || ofDefault > CLEARLY.maxDefaultAccuracy)
+    return undefined;
+  const warning = languageWarning(
+    `probably in ${languageName(best.lang)}`,
+    `Call again with language "${best.lang}" if that is so`,
+  );
+  return { language: best.lang, warning };
+}
+
+function languageWarning(topicIs: string, advice: string): OrderWarning {
+  const name = languageName(DEFAULTS.language);
+  return {
+    finding: `No language was given, so the voice would speak ${name}, but the topic is ${topicIs}.`,
+    advice: `${advice}, or write it in ${name}.`,
+  };
 }
 
 function reviewLength(

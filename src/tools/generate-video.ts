@@ -101,7 +101,7 @@ export const generateVideo = defineTool({
     const started = await generateOnce.run(order, {
       confirm,
       // A server that is not set up sends nothing, and has to say so first.
-      warnings: config.problems.length === 0 ? reviewOrder(order) : [],
+      warnings: config.problems.length === 0 ? await reviewOrder(order) : [],
       asksFirst: config.confirmGenerate !== "off",
       signal,
       client,
