@@ -10,7 +10,7 @@ import type { Job } from "../service/responses.ts";
 import { stripUnsafeCharacters } from "../text.ts";
 import { describeProgress } from "../tools/describe.ts";
 import { getVideoStatus } from "../tools/get-video-status.ts";
-import { runTool, type Tool, type ToolContext } from "../tools/tool.ts";
+import { runTool, USUAL_WAIT_SECONDS, type Tool, type ToolContext } from "../tools/tool.ts";
 import { VERSION } from "../version.ts";
 import { createApplication } from "./create-application.ts";
 import { createService } from "./create-service.ts";
@@ -48,6 +48,7 @@ export class LocalTools {
       signal,
       askUser,
       client: `faceless-video-mcp ${command} ${VERSION}`,
+      maxWaitSeconds: USUAL_WAIT_SECONDS,
       waitForEnd: (job, forMs) => this.#waitForEnd(job, forMs, () => {}),
     };
   }

@@ -8,6 +8,7 @@ import { type Clock, systemClock } from "../clock.ts";
 import { errnoOf } from "../errors.ts";
 import { createLog, type Log } from "../log.ts";
 import { promptHooks } from "../mcp/prompts.ts";
+import { patienceHooks } from "../mcp/patience.ts";
 import { createServer } from "../mcp/server.ts";
 import { StdioTransport } from "../mcp/transport.ts";
 import { Subscriptions } from "../mcp/subscriptions.ts";
@@ -61,17 +62,13 @@ export function serve(
       toolHooks,
       promptHooks,
       subscriptions.hooks,
-      {
-        "tools/list": {
-          answered() {
-            onListed?.();
-            // Calls are faster once zod may compile its schemas, which the build forbids at the start.
-            z.config({ jitless: false });
-            // Long files take seconds to read, so it begins before the first call needs them. A database is not asked.
-            if (config.journalUrl === undefined) void application.jobs.restore();
-          },
-        },
-      },
+      patienceHooks(() => {
+        onListed?.();
+        // Calls are faster once zod may compile its schemas, which the build forbids at the start.
+        z.config({ jitless: false });
+        // Long files take seconds to read, so it begins before the first call needs them. A database is not asked.
+        if (config.journalUrl === undefined) void application.jobs.restore();
+      }),
     ],
   });
   serveStdio(({ era }) => createServer(application, era, subscriptions, tasks), {

@@ -13,7 +13,10 @@ import type { Service } from "../service/client.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { Elicitation } from "./elicitation.ts";
 
-export interface Application extends Omit<ToolContext, "signal" | "client" | "askUser" | "waitForEnd"> {
+export interface Application extends Omit<
+  ToolContext,
+  "signal" | "client" | "askUser" | "maxWaitSeconds" | "waitForEnd"
+> {
   readonly config: Config;
   readonly service: Service;
   readonly jobs: JobBook;

@@ -9,6 +9,7 @@ import type { Application } from "./application.ts";
 
 /** The step for a change without a new clip, smaller than a clip's: progress must grow every time. */
 const SMALL_STEP = 0.01;
+const MAX_SILENCE_MS = 15_000;
 /** A client that gets the last notification together with the result takes it for one of an unknown call. */
 const BEFORE_RESULT_MS = 50;
 
@@ -22,8 +23,19 @@ export async function waitWithProgress(
 ): Promise<Job> {
   if (wait.job.done) return wait.job;
   const progress = new ProgressReporter(request, clock);
-  progress.report(wait.job);
-  const job = await waitForEnd({ ...wait, onChange: (changed) => progress.report(changed) });
+  let latest = wait.job;
+  progress.report(latest);
+  // Some clients give up on a call that is silent for long.
+  let cancelBeat = () => {};
+  const beat = () => {
+    cancelBeat = clock.after(MAX_SILENCE_MS, () => {
+      progress.report(latest);
+      beat();
+    });
+  };
+  beat();
+  const onChange = (changed: Job) => progress.report((latest = changed));
+  const job = await waitForEnd({ ...wait, onChange }).finally(() => cancelBeat());
   await progress.finish(job);
   return job;
 }

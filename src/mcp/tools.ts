@@ -19,6 +19,7 @@ import { TOOL_SCHEMAS } from "./tool-schemas.ts";
 import type { Application } from "./application.ts";
 import { CARD_URI } from "./card/card.ts";
 import { AskUser } from "./elicitation.ts";
+import { maxWaitSeconds } from "./patience.ts";
 import { waitWithProgress } from "./progress.ts";
 import type { Hook } from "./transport.ts";
 import { valueAt } from "./value-at.ts";
@@ -101,6 +102,10 @@ function toolContext(application: Application, server: McpServer, mcpReq: McpReq
     get client() {
       return clientName(server, mcpReq);
     },
+    maxWaitSeconds: maxWaitSeconds(
+      valueAt(clientInfo(server, mcpReq), "name"),
+      mcpReq._meta?.progressToken !== undefined,
+    ),
     // A server that is not set up asks nothing: the request says what is missing.
     askUser: async (question) => config.problems.length > 0 || elicitation.confirm(server, mcpReq, question),
     async waitForEnd(job, forMs) {
@@ -111,9 +116,14 @@ function toolContext(application: Application, server: McpServer, mcpReq: McpReq
   };
 }
 
-/** "Claude Desktop 1.2.3". A legacy client gives its name once, at initialize; a modern one with each request. */
-function clientName(server: McpServer, { envelope }: McpRequest): string | undefined {
-  const info = valueAt(envelope, CLIENT_INFO_META_KEY) ?? server.server.getClientVersion();
+/** A legacy client gives its name once, at initialize; a modern one with each request. */
+function clientInfo(server: McpServer, { envelope }: McpRequest): unknown {
+  return valueAt(envelope, CLIENT_INFO_META_KEY) ?? server.server.getClientVersion();
+}
+
+/** "Claude Desktop 1.2.3". */
+function clientName(server: McpServer, request: McpRequest): string | undefined {
+  const info = clientInfo(server, request);
   const [title, name, version] = ["title", "name", "version"]
     .map((key) => valueAt(info, key))
     .map((text) => (typeof text === "string" ? cleanServiceText(text, 40) : ""));

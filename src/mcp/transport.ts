@@ -18,7 +18,7 @@ export interface StdioTransportOptions {
   readonly transformOutgoing: (json: string) => string;
   /** Resolves when messages may be delivered, except those that a client sends first. Must not reject. */
   readonly ready: () => Promise<void>;
-  /** By method. The first entry for a method counts. */
+  /** By method. All hooks for a method are called, in this order. */
   readonly hooks: readonly Readonly<Record<string, Hook>>[];
 }
 
@@ -27,8 +27,8 @@ export interface Hook {
   inbound?(message: JSONRPCMessage): JSONRPCMessage | undefined;
   /** Sees a message of the SDK before it is written. */
   outbound?(message: JSONRPCMessage): void;
-  /** Called when a request of this method is answered. */
-  answered?(id: RequestId): void;
+  /** Sees the answer to a request of this method. May return another one for the client. */
+  answered?(id: RequestId, answer: JSONRPCMessage): JSONRPCMessage | void;
 }
 
 /** Methods that a client calls at its start. */
@@ -43,7 +43,7 @@ export class StdioTransport implements Transport {
   readonly #options: StdioTransportOptions;
   readonly #wire: StdioServerTransport;
   /** Hooks that wait for the answer to a request. */
-  readonly #answering = new Map<RequestId, Hook>();
+  readonly #answering = new Map<RequestId, readonly Hook[]>();
   #isReceiving = true;
 
   constructor(options: StdioTransportOptions) {
@@ -74,28 +74,32 @@ export class StdioTransport implements Transport {
 
   /** Doesn't wait for the client to read: serveStdio awaits this before it takes the next message. */
   async send(message: JSONRPCMessage): Promise<void> {
-    if ("method" in message) this.#hookFor(message)?.outbound?.(message);
+    let sent = message;
+    if ("method" in message) for (const hook of this.#hooksFor(message)) hook.outbound?.(message);
     else if (message.id !== undefined) {
-      this.#answering.get(message.id)?.answered?.(message.id);
+      for (const hook of this.#answering.get(message.id) ?? [])
+        sent = hook.answered?.(message.id, sent) ?? sent;
       this.#answering.delete(message.id);
     }
-    this.#options.output.write(`${this.#options.transformOutgoing(JSON.stringify(message))}\n`);
+    this.#options.output.write(`${this.#options.transformOutgoing(JSON.stringify(sent))}\n`);
   }
 
   /** Delivers what has to wait in the order in which it came: a cancellation must follow its request. */
   async #receive(message: JSONRPCMessage): Promise<void> {
     if ("method" in message && !SENT_FIRST.test(message.method)) await this.#options.ready();
     if (!this.#isReceiving) return;
-    const hook = this.#hookFor(message);
-    const delivered = hook?.inbound?.(message) ?? message;
-    if (hook?.answered !== undefined && "id" in message && message.id !== undefined)
-      this.#answering.set(message.id, hook);
+    const hooks = this.#hooksFor(message);
+    let delivered = message;
+    for (const hook of hooks) delivered = hook.inbound?.(delivered) ?? delivered;
+    if (hooks.length > 0 && "method" in message && "id" in message) this.#answering.set(message.id, hooks);
     this.onmessage?.(delivered);
   }
 
-  #hookFor(message: JSONRPCMessage): Hook | undefined {
+  #hooksFor(message: JSONRPCMessage): readonly Hook[] {
     const method = "method" in message ? message.method : "";
-    return this.#options.hooks.find((hooks) => Object.hasOwn(hooks, method))?.[method];
+    return this.#options.hooks.flatMap((hooks) =>
+      Object.hasOwn(hooks, method) ? (hooks[method] ?? []) : [],
+    );
   }
 }
 

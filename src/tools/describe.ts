@@ -18,7 +18,7 @@ import {
   quote,
   stripUnsafeCharacters,
 } from "../text.ts";
-import type { ToolOutcome } from "./tool.ts";
+import { type ToolOutcome, USUAL_WAIT_SECONDS } from "./tool.ts";
 
 /** Much longer than renders usually take. */
 const LONG_RENDER_MS = 10 * 60_000;
@@ -30,6 +30,8 @@ export interface DescribeOptions {
   readonly nowMs: number;
   /** The next step may be to ask the user about publishing. */
   readonly suggestsPublishing?: boolean;
+  /** How long the caller may wait in one call. */
+  readonly maxWaitSeconds?: number;
   readonly wholeTopic?: boolean;
 }
 
@@ -148,7 +150,8 @@ const whenLong: Sentence = ({ isLong, config }) =>
   `Tell the user that it takes unusually long. Look again with get_video_status when they ask${config.readOnly ? "" : ", and don't generate it again"}.`;
 const whenNotFollowed: Sentence = ({ record }) =>
   record.followingEnded !== undefined && "Tell the user. Look again with get_video_status when they ask.";
-const wait: Sentence = () => "Call get_video_status again with waitSeconds 50.";
+const wait: Sentence = ({ maxWaitSeconds = USUAL_WAIT_SECONDS }) =>
+  `Call get_video_status again with waitSeconds ${maxWaitSeconds}.`;
 
 /** The first one that applies. */
 const NEXT_STEP: Readonly<Record<JobState, readonly Sentence[]>> = {

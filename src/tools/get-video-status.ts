@@ -8,17 +8,22 @@ import type { Job } from "../service/responses.ts";
 import { inSentences } from "../text.ts";
 import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
 import { describe, describePosts, publishedToField, savedToField } from "./describe.ts";
-import { defineTool, guidanceFields, type ToolContext, type ToolOutcome } from "./tool.ts";
+import {
+  defineTool,
+  guidanceFields,
+  type ToolContext,
+  type ToolOutcome,
+  USUAL_WAIT_SECONDS,
+} from "./tool.ts";
 
-// A client gives a call 60 s, and the service's answer takes time beside the wait.
-const MAX_WAIT_SECONDS = 50;
 /** A wait may begin with an answer this old, such as the previous wait's, since it asks again anyway. */
 const RECENT_MS = 5_000;
 /** A file is usually there a few seconds after the video is ready. */
 const SAVING_PATIENCE_MS = 2_000;
 const { name: SAVE_DIR } = SETTINGS.saveDir;
 const HOW_TO_SAVE = `The user can set ${SAVE_DIR} to save videos on the computer that runs this server.`;
-const OUT_OF_BOUNDS = `must be from 0 to ${MAX_WAIT_SECONDS} seconds`;
+const WAIT_DESCRIPTION = `Seconds to wait; ${USUAL_WAIT_SECONDS} works well`;
+const OUT_OF_BOUNDS = "must be a number of seconds, 0 or more";
 
 const count = () => z.number().optional();
 
@@ -26,7 +31,7 @@ export const getVideoStatus = defineTool({
   name: "get_video_status",
   title: "Get a video's status",
   description:
-    "Reports a video's progress: its status, the clips that are ready, the voiceover, the final video and, at the end, what was ordered. With waitSeconds (50 works well) it waits up to that long for the end; if the video is still rendering, call this again. done means that the job has ended. Costs nothing.",
+    "Reports a video's progress: its status, the clips that are ready, the voiceover, the final video and, at the end, what was ordered. With waitSeconds it waits up to that long for the end; if the video is still rendering, call this again. Costs nothing.",
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   effect: "reads",
   input: () =>
@@ -35,16 +40,12 @@ export const getVideoStatus = defineTool({
       waitSeconds: z
         .number()
         .min(0, OUT_OF_BOUNDS)
-        .max(MAX_WAIT_SECONDS, OUT_OF_BOUNDS)
-        .meta({ default: 0, description: "Maximum seconds to wait" })
+        .meta({ default: 0, maximum: USUAL_WAIT_SECONDS, description: WAIT_DESCRIPTION })
         .optional(),
     }),
   readers: {
     jobId: asJobId,
-    waitSeconds(value) {
-      const seconds = asSeconds(value);
-      return typeof seconds === "number" ? Math.min(seconds, MAX_WAIT_SECONDS) : seconds;
-    },
+    waitSeconds: asSeconds,
   },
   output: () =>
     z.looseObject({
@@ -63,7 +64,8 @@ export const getVideoStatus = defineTool({
   async run({ jobId, waitSeconds = 0 }, context) {
     try {
       const job = await read(jobId, waitSeconds, context);
-      if (waitSeconds > 0) await context.waitForEnd(job, waitSeconds * 1000);
+      const seconds = Math.min(waitSeconds, context.maxWaitSeconds);
+      if (seconds > 0) await context.waitForEnd(job, seconds * 1000);
     } catch (error) {
       throw await withPosts(error, jobId, context);
     }
@@ -86,7 +88,7 @@ async function read(jobId: string, waitSeconds: number, { reader, jobs, signal }
 /** Suggests publishing once for each video, and saving once in a process: after that the user knows. */
 async function result(
   jobId: string,
-  { config, clock, jobs, videoSaver }: ToolContext,
+  { config, clock, jobs, videoSaver, maxWaitSeconds }: ToolContext,
 ): Promise<ToolOutcome<Job>> {
   // A video that is still rendering was posted nowhere, and its arguments only serve the next one.
   if (hasEnded(jobs.get(jobId))) await jobs.readJournal();
@@ -97,7 +99,12 @@ async function result(
   const suggestsPublishing = isNew && !config.readOnly && !config.noPublish;
   const suggestsSaving =
     isWatchable && config.saveDir === undefined && !config.sandbox && jobs.adviseOnce(SAVE_DIR);
-  const described = describe(record, { config, nowMs: clock.now(), suggestsPublishing });
+  const described = describe(record, {
+    config,
+    nowMs: clock.now(),
+    suggestsPublishing,
+    maxWaitSeconds,
+  });
   return { ...described, summary: inSentences(described.summary, suggestsSaving && HOW_TO_SAVE) };
 }
 

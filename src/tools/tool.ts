@@ -16,6 +16,9 @@ import type { Job } from "../service/responses.ts";
 import { MAX_RESULT_BYTES, type Truncation, truncateToFit } from "../result-size.ts";
 import { cutText, inSentences, inWords, quote } from "../text.ts";
 
+/** Most clients give up on a call after 60 s, and the service's answer takes time beside the wait. */
+export const USUAL_WAIT_SECONDS = 50;
+
 /** The services that a tool may use. Only `generateOnce` and `publishOnce` make paid and public requests. */
 export interface ToolContext {
   readonly config: Pick<
@@ -40,6 +43,8 @@ export interface ToolContext {
   readonly clock: Clock;
   /** The name and version of the application that calls, as far as it gave them. */
   readonly client: string | undefined;
+  /** How long a call may wait before this client gives up on it. */
+  readonly maxWaitSeconds: number;
   /** Waits at most `forMs` for a job to end and returns its latest state. Reports progress to the caller. */
   waitForEnd(job: Job, forMs: number): Promise<Job>;
   /**

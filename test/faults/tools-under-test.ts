@@ -95,6 +95,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = tr
     ...application,
     signal,
     client: undefined,
+    maxWaitSeconds: 50,
     askUser: async () => false,
     waitForEnd: (job) => Promise.resolve(job),
   };

@@ -74,6 +74,7 @@ export function createHarness(tool: Tool, { service, ...more }: Changes = {}): T
     signal: new AbortController().signal,
     clock,
     client: "test-client 1.0.0",
+    maxWaitSeconds: 50,
     waitForEnd: notUsed,
     askUser: async (question) => questions.push(await question()) > 0,
     ...more,
