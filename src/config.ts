@@ -120,7 +120,7 @@ export const SETTINGS = {
   },
   pollSeconds: {
     name: "FACELESS_POLL_SECONDS",
-    meaning: "Fixed time between polls of a watched or awaited job, instead of the schedule",
+    meaning: "Fixed time between polls of a followed job, instead of the schedule",
     values: "a number of seconds from 0.1 to 3600",
     default: "the usual schedule",
     parse: (text) => parseNumber(text, 0.1, 3600),

@@ -24,7 +24,7 @@ export function jobUri(jobId: string): string {
   return `${URI_PREFIX}${encodeURIComponent(jobId.replace(/\p{Cs}/gu, "\uFFFD"))}`;
 }
 
-/** The job whose resource has this URI; undefined if it is no job's. */
+/** The job whose resource has this URI; undefined if it isn't a job's. */
 export function jobIdOf(uri: string): string | undefined {
   const jobId = uri.startsWith(URI_PREFIX) ? uri.slice(URI_PREFIX.length) : "";
   return JOB_ID.test(jobId) ? readJobId(jobId) : undefined;

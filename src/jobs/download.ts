@@ -97,7 +97,7 @@ function checkedVideo(answer: Dispatcher.ResponseData): Dispatcher.ResponseData 
     throw new DownloadFailure("its host compresses the file");
   // A connection that breaks would look like the end of the file.
   const isFramed = headerOf(answer, "content-length") !== "" || headerOf(answer, "transfer-encoding") !== "";
-  if (!isFramed) throw new DownloadFailure("its host does not say where the file ends");
+  if (!isFramed) throw new DownloadFailure("its host does not say how long the file is");
   checkSize(Number(headerOf(answer, "content-length")));
   return answer;
 }

@@ -19,7 +19,7 @@ import {
 /** Ends a subscription; calling it again does nothing. */
 export type Unsubscribe = () => void;
 
-/** What the journal says. Times are this computer's. */
+/** The journal's orders and jobs. Times are this computer's. */
 export interface JournalFacts {
   /** The requests that started a video, or may have; the oldest first. */
   readonly orders: readonly JobOrder[];
@@ -103,7 +103,7 @@ export class JobBook {
     return [...ids].slice(0, limit).map((jobId) => this.get(jobId));
   }
 
-  /** Whether its render is known to have failed. */
+  /** True if its render is known to have failed. */
   hasFailed(jobId: string): boolean {
     return stateOf(lastStatus(this.get(jobId)) ?? "") === "refunded";
   }

@@ -1,4 +1,4 @@
-// What is known of one job, as a value: the journal's entries and the service's answers become a JobRecord.
+// Everything known of one job, as a value: the journal's entries and the service's answers become a JobRecord.
 // Pure: knows no clock and sends nothing.
 
 import { isEnded, stateOf } from "../job.ts";
@@ -22,7 +22,7 @@ export interface JobPost {
   readonly result: { readonly url?: unknown } | undefined;
 }
 
-/** Whether a finished video is saved on this computer. */
+/** The state of a finished video's file on this computer. */
 export type SavedVideo =
   | { readonly state: "saving" | "saved"; readonly path: string }
   /** `problem` is a clause that follows a colon. */
@@ -40,7 +40,7 @@ export interface JobRecord {
   readonly fetchedAtMs?: number;
   /** The same, in milliseconds since the epoch: for showing. */
   readonly updatedAtMs?: number;
-  /** What a list said since then. */
+  /** The status in a list since then. */
   readonly listedStatus?: string;
   /** When the service says that it was created. */
   readonly createdAtMs?: number;
@@ -130,7 +130,7 @@ function linkOf(url: string, atMs: number) {
 export function hasChanged({ state: before }: JobRecord, { state: after }: JobRecord): boolean {
   if (after === undefined || before === after) return false;
   if (before === undefined) return after.done;
-  // The start of a job names no total: the first one that is named is no change.
+  // The start of a job names no total: the first one that is named isn't a change.
   const { total = after.progress?.total } = before.progress ?? {};
   return !before.done && (!isSameContent(before, after) || total !== (after.progress?.total ?? total));
 }
@@ -146,7 +146,7 @@ function contentOf({ status, progress, videoUrls, audioUrl, finalVideoUrl }: Job
   return [status, progress?.completed ?? 0, progress?.failed ?? 0, ...links];
 }
 
-/** Reads an undocumented field, so any other shape of it is no error. */
+/** Reads an undocumented field, so any other shape of it is ignored. */
 function readCreatedAt(value: unknown, nowMs: number): { createdAtMs?: number } {
   const createdAtMs =
     typeof value === "string" && /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN;

@@ -10,7 +10,7 @@ import { describeAge } from "../text.ts";
 import { LOOK_FIRST_MS } from "../time-budget.ts";
 import type { JobBook } from "./job-book.ts";
 
-/** What reading and polling need of the service. */
+/** The part of the service that reading and polling need. */
 export type JobSource = Pick<
   Service,
   "getJob" | "listNewestVideos" | "hasSpareRequests" | "backgroundWaitMs"
@@ -80,7 +80,7 @@ export class JobReader {
     }
   }
 
-  /** What the service says of the job; undefined if that can't be found out in a few seconds. Never rejects. */
+  /** The job as the service reports it; undefined if it couldn't be read in a few seconds. Never rejects. */
   async tryRead(jobId: string, signal: AbortSignal): Promise<Job | "not found" | undefined> {
     const read = this.readLatest(jobId, { background: false, signal }).catch((error: unknown) => {
       if (!(error instanceof BridgeError) || error.facts.code !== "not_found") return undefined;

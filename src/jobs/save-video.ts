@@ -15,7 +15,7 @@ import type { JobReader } from "./reader.ts";
 
 /** Why a download failed, as a clause that follows a colon. Contains no text of the other side. */
 export class DownloadFailure extends Error {
-  /** Whether another request may succeed. */
+  /** True if another request may succeed. */
   readonly mayPass: boolean;
 
   constructor(reason: string, { mayPass = false } = {}) {

@@ -53,7 +53,7 @@ async function waitUntilOver(
   const isOver = new Promise<void>((resolve) => (stopWaiting = resolve));
   const lookMs = forMs - Math.min(LAST_LOOK.beforeEndMs, LAST_LOOK.maxShare * forMs);
   const lookOnce = () => {
-    // What it finds is emitted by the book; what fails leaves the last known state.
+    // The book emits the result; a failure leaves the last known state.
     reader.readRecent(jobId, FRESH_MS, { background: false, signal }).catch(() => {});
   };
   const cleanups = [

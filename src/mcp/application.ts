@@ -26,7 +26,7 @@ export interface Application extends Omit<
   readonly waitForEnd: (wait: Wait) => Promise<Job>;
   /** Sends nothing paid or public any more. Resolves when the outcomes of what was sent are known. */
   readonly finishPaidRequests: () => Promise<void>;
-  /** Whether clients are offered publish_video. */
+  /** True if clients are offered publish_video. */
   readonly canPublish: boolean;
   readonly elicitation: Elicitation;
   readonly clock: Clock;

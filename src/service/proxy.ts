@@ -1,7 +1,6 @@
 // The connections to the outside, for the service and for downloads: direct, or through the user's proxy. Knows
 // nothing of what is sent.
 
-import type { LookupFunction } from "node:net";
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import type { Proxies } from "../config.ts";
 import { ProxyError } from "./transport-failure.ts";
@@ -9,22 +8,14 @@ import { ProxyError } from "./transport-failure.ts";
 /** A name lookup, all addresses of the host and TLS. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
-export function isProxied({ http, https }: Proxies): boolean {
+function isProxied({ http, https }: Proxies): boolean {
   return http !== undefined || https !== undefined;
 }
 
-/**
- * `lookup` finds the addresses of direct connections, unless the system's does.
- *
- * Opens a connection for each request that is in flight: one that hangs while connecting delays no other.
- */
-export function createDispatcher(
-  proxies: Proxies,
-  options: Omit<Agent.Options, "connect">,
-  lookup?: LookupFunction,
-): Dispatcher {
+/** Opens a connection for each request that is in flight: one that hangs while connecting delays no other. */
+export function createDispatcher(proxies: Proxies, options: Omit<Agent.Options, "connect">): Dispatcher {
   const timeout = CONNECT_TIMEOUT_MS;
-  const direct = { ...options, connect: { timeout, ...(lookup !== undefined && { lookup }) } };
+  const direct = { ...options, connect: { timeout } };
   if (!isProxied(proxies)) return new Agent(direct);
   // undici takes HTTP_PROXY where HTTPS_PROXY is missing, and a service elsewhere is reached by https.
   const variable = proxies.https === undefined ? "HTTP_PROXY" : "HTTPS_PROXY";

@@ -35,7 +35,7 @@ export interface DescribeOptions {
   readonly wholeTopic?: boolean;
 }
 
-/** What the sentences are made of. */
+/** The facts that the sentences are made of. */
 interface Facts extends DescribeOptions {
   readonly record: JobRecord;
   readonly job: Job;
@@ -188,7 +188,7 @@ function andPosts(posts: readonly JobPost[]): string {
 }
 
 /** How long a render takes, as a phrase. */
-export function renderTime({ sandbox, sandboxSeconds }: DescribeOptions["config"]): string {
+function renderTime({ sandbox, sandboxSeconds }: DescribeOptions["config"]): string {
   return sandbox ? `about ${sandboxSeconds} seconds in this sandbox` : RENDER_TIME;
 }
 

@@ -108,7 +108,7 @@ async function result(
   return { ...described, summary: inSentences(described.summary, suggestsSaving && HOW_TO_SAVE) };
 }
 
-/** Whether a video went live is known although the service can't be read. */
+/** Adds the journal's posts, which tell if the video went live although the service can't be read. */
 async function withPosts(error: unknown, jobId: string, { jobs }: ToolContext): Promise<unknown> {
   if (!(error instanceof BridgeError)) return error;
   await jobs.readJournal();

@@ -33,7 +33,7 @@ export interface ToolContext {
     | "saveDir"
   >;
   readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
-  /** What is known of jobs. */
+  /** Everything known of jobs. */
   readonly jobs: Pick<JobBook, "get" | "readJournal" | "updateFromPage" | "adviseOnce">;
   readonly reader: Pick<JobReader, "read" | "readRecent" | "tryRead" | "explainNotFound">;
   readonly videoSaver: Pick<VideoSaver, "refresh">;
@@ -68,7 +68,7 @@ export interface Question {
 export interface Guidance {
   /** One or two sentences. */
   readonly summary: string;
-  /** Absent where nothing is left to do. */
+  /** Absent if nothing is left to do. */
   readonly nextStep?: string | undefined;
 }
 
@@ -86,7 +86,7 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly effect: Effect;
   /** It starts a job: clients that can do so show it in a card, and call it as a task. */
   readonly startsJob?: true;
-  /** Strict where it has arguments. Made by the first call: tools/list is answered without it. */
+  /** Strict if it has arguments. Made by the first call: tools/list is answered without it. */
   readonly input: () => Input;
   /** By argument: each turns other forms of a value into the schema's, and passes on what it can't read. */
   readonly readers?: Readonly<Record<string, (value: unknown) => unknown>>;

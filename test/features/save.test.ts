@@ -30,7 +30,7 @@ async function setUp(file: Script = MP4) {
 const filesIn = (folder: string) =>
   existsSync(folder) ? readdirSync(folder).filter((name) => name !== ".faceless-saved.jsonl") : [];
 
-/** What get_video_status says of the file in the end, without the sentence with the link. */
+/** The sentence of get_video_status about the file, once it is settled. */
 async function outcome(client: TestClient): Promise<string> {
   const read = async () =>
     String((await client.call("get_video_status", { jobId: JOB_ID })).structuredContent?.["summary"]);
@@ -178,7 +178,7 @@ test.each<[string, Script, string]>([
         .writeHead(200, { "content-type": "video/mp4", connection: "close" })
         .end(VIDEO.subarray(0, 1_000));
     },
-    "its host does not say where the file ends",
+    "its host does not say how long the file is",
   ],
   [
     "leads away from https",

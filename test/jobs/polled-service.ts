@@ -49,7 +49,7 @@ export class PolledWorld {
     log: { info() {} },
     readJournal: async () => ({ orders: [], jobs: this.journal }),
   });
-  /** What the journal says of jobs. */
+  /** The journal's part of each job. */
   readonly journal: Map<string, { order: JobOrder; posts: [] }> = new Map();
   readonly schedule: Schedule;
   readonly reader: JobReader;

@@ -1,4 +1,4 @@
-// What is said of a job, from its record alone.
+// The sentences about a job, from its record alone.
 
 import { expect, test } from "vitest";
 import type { JobPost, JobRecord } from "../../src/jobs/job-record.ts";

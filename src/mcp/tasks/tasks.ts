@@ -52,12 +52,12 @@ export class Tasks {
     },
   };
 
-  /** Whether a client of this version of the protocol may call a tool as a task. */
+  /** True if a client of this version of the protocol may call a tool as a task. */
   areOffered(era: ProtocolEra): boolean {
     return !this.#application.config.readOnly && (era === "modern" || this.#legacyClientHasTasks);
   }
 
-  /** Whether tools/list says that a call of the tool may be a task; only the legacy protocol does. */
+  /** True if tools/list says that a call of the tool may be a task; only the legacy protocol does. */
   isOptionalFor({ startsJob }: Tool): boolean {
     return this.#legacyClientHasTasks && startsJob === true;
   }
