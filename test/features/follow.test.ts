@@ -244,6 +244,18 @@ test("a legacy client can subscribe only to URIs of videos, and one unsubscribe 
   expect({ updates: client.updates, polls: service.polls(JOB_ID) }).toEqual({ updates: [JOB_URI], polls });
 });
 
+test("a legacy client that subscribes anew with every update hears of the end once", async () => {
+  const { service, client } = await setUp(connectLegacy, processing());
+  await client.subscribe(JOB_URI);
+  await service.polled(JOB_ID);
+  service.become(JOB_ID, completed);
+  await client.updated(JOB_URI);
+  await client.subscribe(JOB_URI);
+  await service.letPollsPass(client);
+
+  expect(client.updates).toEqual([JOB_URI]);
+});
+
 test("a modern client that closes one of two listens is notified by the other", async () => {
   const { service, client } = await setUp(connectModern, processing());
   service.become(OTHER_JOB_ID, processing());
