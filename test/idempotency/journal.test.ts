@@ -51,20 +51,6 @@ test("an entry is on disk before its request is sent, and another process reads 
   ]);
 });
 
-test("an argument of every JSON type is recorded", async () => {
-  const { folder, journal } = newJournal();
-  const everyType = {
-    topic: "Tides",
-    duration: 20.5,
-    captions: true,
-    tags: ["a", 1, { b: null }],
-    voice: null,
-  };
-  await journal.begin({ ...VIDEO, arguments: everyType });
-
-  expect(await open(folder).entries()).toMatchObject([{ arguments: everyType }]);
-});
-
 test("a line is ASCII, holds no key, and is read as it was written", async () => {
   const { folder, journal } = newJournal();
   const topic = "The “sea’s” tides 🌊 — \u0000\u007F\u2028 潮";

@@ -246,25 +246,6 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
     expect({ made: proxy.made, orders: orders() }).toEqual({ made: 1, orders: 1 });
   });
 
-  test("an answer that comes while the database is down is recorded once it is up", async () => {
-    const { start, orders } = await startService({
-      [GENERATE]: async () => {
-        await postgres.crash();
-        return STARTED;
-      },
-      [STATUS]: { json: { status: "processing", videoUrls: [] } },
-    });
-    const client = await start();
-    const first = await client.call("generate_video", TIDES);
-    expect(first.structuredContent).not.toHaveProperty("alreadyStarted");
-    await postgres.start();
-    await client.call("list_videos");
-
-    const second = await (await start()).call("generate_video", TIDES);
-    expect(second.structuredContent).toMatchObject({ jobId: JOB_ID, alreadyStarted: true });
-    expect(orders()).toBe(1);
-  });
-
   test("what one computer orders and posts is known on another whose clock is wrong", async () => {
     const ready = { status: "completed", videoUrls: [], finalVideoUrl: "https://media.example/final.mp4" };
     const { start, env, orders, rest } = await startService({

@@ -12,7 +12,10 @@ export const SEED = process.env["SEED"] ?? String(Math.floor(Math.random() * 1_0
 const ROUNDS = Number(process.env["ROUNDS"] ?? 200);
 /** What bugs are planted in. */
 export const MODULES: Readonly<Record<string, string>> = {
-  idempotency: "src/idempotency/*.ts,src/private-folder.ts",
+  guard: "src/idempotency/*.ts,!src/idempotency/journal*.ts",
+  journal: "src/idempotency/journal.ts",
+  "journal-files": "src/idempotency/journal-files.ts,src/private-folder.ts",
+  "journal-postgres": "src/idempotency/journal-postgres.ts,src/database-address.ts",
   "request-sender": "src/service/request-sender.ts",
   "generate-video": "src/tools/generate-video.ts",
   "publish-video": "src/tools/publish-*.ts",
