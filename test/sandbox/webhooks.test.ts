@@ -89,22 +89,3 @@ test("a failed delivery is repeated unchanged five times, ever later", async () 
   expect(distinct(({ headers }) => headers["webhook-timestamp"])).toBe(6);
   expect(deliveries.every((delivery) => isGenuine(delivery, sandbox.webhookSecret))).toBe(true);
 });
-
-test("a closed sandbox delivers nothing more, and gives up what isn't answered", async () => {
-  let isGivenUp = false;
-  const { sandbox, clock, deliveries, attempts, attempt } = await deliveringSandbox([
-    { status: 500 },
-    (_, { outgoing }) => void outgoing.on("close", () => (isGivenUp = true)),
-  ]);
-  await sandbox.generate();
-  await attempt();
-  await clock.runFor(1_000);
-  await sandbox.generate();
-  await until(() => deliveries.length === 2);
-
-  await sandbox.close();
-
-  await until(() => isGivenUp);
-  expect(clock.pending()).toBe(0);
-  expect(attempts).toEqual(["render.completed: 500, again in 1 s"]);
-});

@@ -20,6 +20,7 @@ import { JUDGES, JUDGING, WRITING } from "./briefs.ts";
 import wishes from "./wishes.json" with { type: "json" };
 
 type Half = keyof typeof wishes;
+const HALVES = ["tuning", "blind"] as const;
 type Wish = (typeof wishes)[Half][number];
 /** Topics by arm and the wish's id. */
 type Topics = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -53,28 +54,25 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { seed: { type: "string" }, name: { type: "string" } },
 });
-const [command, folder = "", half] = positionals;
+const [command, folder = "", asked] = positionals;
+const half = HALVES.find((name) => name === asked);
 if (command === "texts" && folder !== "") await writeTexts();
-else if (command === "judges" && isHalf(half)) writeJudges(half, Number(values.seed ?? randomInt(1e6)));
-else if (command === "count" && isHalf(half) && values.name !== undefined) count(half, values.name);
+else if (command === "judges" && half !== undefined) writeJudges(half, Number(values.seed ?? randomInt(1e6)));
+else if (command === "count" && half !== undefined && values.name !== undefined) count(half, values.name);
 else throw new Error("Usage: texts FOLDER, judges FOLDER HALF [--seed N], count FOLDER HALF --name NAME");
 
 async function writeTexts(): Promise<void> {
   const client = new Client({ name: "topics", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
-  const env = { PATH: process.env["PATH"] ?? "", FACELESS_STATE_DIR: "off" };
   await client.connect(
-    new StdioClientTransport({ command: process.execPath, args: [BUILT_FILE, "--sandbox"], env }),
+    new StdioClientTransport({ command: process.execPath, args: [BUILT_FILE, "--sandbox"] }),
   );
-  try {
-    for (const name of ["tuning", "blind"] as const) {
-      // eslint-disable-next-line no-await-in-loop -- one half after the other
-      const arms = Object.entries(await armsFor(client, wishes[name]));
-      save(`texts-${name}.json`, Object.fromEntries(arms.map(([arm, { texts }]) => [arm, identify(texts)])));
-      for (const [arm, { shown }] of arms) save(`writer-${arm}-${name}.md`, `${WRITING}\n${shown}\n`);
-    }
-  } finally {
-    await client.close();
+  for (const name of HALVES) {
+    // eslint-disable-next-line no-await-in-loop -- one half after the other
+    const arms = Object.entries(await armsFor(client, wishes[name]));
+    save(`texts-${name}.json`, Object.fromEntries(arms.map(([arm, { texts }]) => [arm, identify(texts)])));
+    for (const [arm, { shown }] of arms) save(`writer-${arm}-${name}.md`, `${WRITING}\n${shown}\n`);
   }
+  await client.close();
 }
 
 async function armsFor(client: Client, list: readonly Wish[]): Promise<Readonly<Record<string, Arm>>> {
@@ -207,10 +205,6 @@ function save(file: string, contents: string | object): void {
   mkdirSync(folder, { recursive: true });
   const text = typeof contents === "string" ? contents : `${JSON.stringify(contents, null, 2)}\n`;
   writeFileSync(join(folder, file), text);
-}
-
-function isHalf(name: string | undefined): name is Half {
-  return name === "tuning" || name === "blind";
 }
 
 function describeWish({ id, wish, language, duration, style }: Wish): string {
