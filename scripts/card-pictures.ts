@@ -27,10 +27,10 @@ const LOADING_MS = 2_000;
 
 const STYLE = `${FONT_STYLE}
   html{background:#f5f3ee}
-  body{display:flex;flex-direction:column;gap:14px;margin:0;padding:18px 22px 84px;font:15px/1.5 Inter;color:#24221e}
+  body{display:flex;flex-direction:column;gap:14px;margin:0;padding:18px 22px 84px;font:15px/1.6 Inter;color:#24221e}
   .user{align-self:flex-end;padding:8px 15px;border-radius:18px;background:#e4dfd2}
   .lines{margin:10px 0;padding-left:14px;border-left:3px solid #d5cfbf;}
-  .lines div{margin:5px 0}
+  .lines div{margin:6px 0}
   .lines span{color:#77725f}
   iframe{flex:none;border:1px solid #0000001f!important;border-radius:18px;background:#fff}
   #composer{position:fixed;left:0;right:0;bottom:0;padding:10px 22px 16px;background:#f5f3ee}
@@ -164,11 +164,9 @@ async function play(film: Film): Promise<void> {
   }
 }
 
-/** Plays so slowly that a picture can be taken of any moment. */
+/** Plays so slowly that a picture can be taken of any moment. A player hides its controls meanwhile. */
 async function startPlaying(page: Page): Promise<void> {
-  await runInCard(page, "Object.assign(video, { muted: true, playbackRate: 0.07 }).play()");
-  // The player's controls fade away.
-  await page.waitForTimeout(4_000);
+  await runInCard(page, "Object.assign(video, { muted: true, controls: false, playbackRate: 0.07 }).play()");
 }
 
 async function seek(page: Page, seconds: number): Promise<void> {

@@ -32,20 +32,21 @@ function findFile(account: Account, path: string): string | undefined {
   return kind === "final" && status === "completed" ? "final.mp4" : undefined;
 }
 
-/** Players ask for bytes from one place on, or up to another. Any other Range is ignored, which HTTP allows. */
+/** Players ask for one range. Any other Range is ignored, which HTTP allows. */
 function serve(file: Buffer, type: string, range = ""): Reply {
-  const [, from, to = ""] = /^bytes=(\d+)-(\d*)$/i.exec(range.trim()) ?? [];
-  const isPart =
-    from !== undefined && Number(from) < file.length && (to === "" || Number(from) <= Number(to));
-  const first = isPart ? Number(from) : 0;
-  const body = file.subarray(first, isPart && to !== "" ? Number(to) + 1 : undefined);
+  const [, from = "", to = ""] = /^bytes=(\d*)-(\d*)$/i.exec(range.trim()) ?? [];
+  // "-500" means the last 500 bytes.
+  const first = from === "" ? Math.max(0, file.length - Number(to)) : Number(from);
+  const end = from === "" || to === "" ? file.length : Math.min(Number(to) + 1, file.length);
+  const isPart = from + to !== "" && first < end;
+  const body = isPart ? file.subarray(first, end) : file;
   return {
     status: isPart ? 206 : 200,
     headers: {
       "Content-Type": type,
       "Content-Length": String(body.length),
       "Accept-Ranges": "bytes",
-      ...(isPart && { "Content-Range": `bytes ${first}-${first + body.length - 1}/${file.length}` }),
+      ...(isPart && { "Content-Range": `bytes ${first}-${end - 1}/${file.length}` }),
     },
     body,
   };

@@ -56,18 +56,21 @@ test("a media link to an unknown job or file isn't found", async () => {
 });
 
 test.each([
-  ["bytes=0-99", 206, 0, 100],
+  ["bytes=0-1", 206, 0, 2],
   ["bytes=100-", 206, 100, undefined],
+  ["bytes=100-999999999", 206, 100, undefined],
+  ["bytes=-100", 206, -100, undefined],
   // Invalid, or not supported.
   ["bytes=0-1,5-6", 200, 0, undefined],
   ["bytes=999999999-", 200, 0, undefined],
-])("the range %s is answered with %i", async (Range, status, first, end) => {
+])("the range %s is answered with %i", async (Range, status, start, end) => {
   const { final } = await finished();
   const whole = await readFile(new URL("final.mp4", folder));
 
   const sent = await fetch(final, { headers: { Range } });
 
-  const bytes = whole.subarray(first, end);
+  const bytes = whole.subarray(start, end);
+  const first = whole.indexOf(bytes);
   const range = status === 200 ? null : `bytes ${first}-${first + bytes.length - 1}/${whole.length}`;
   expect([sent.status, sent.headers.get("Content-Range")]).toEqual([status, range]);
   expect(bytes.equals(Buffer.from(await sent.arrayBuffer()))).toBe(true);
