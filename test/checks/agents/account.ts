@@ -28,7 +28,10 @@ export async function openAccount(
   const charges: Charge[] = [];
   let before = 0; // the charges of the conversation so far
   let isBusy = fault === "busy";
-  const endOf = () => (fault === "renders fail" ? "failed" : "completed");
+  const endOf = ({ jobId }: Video) =>
+    fault === "renders fail" || (fault === "second render fails" && jobId.endsWith("2"))
+      ? "failed"
+      : "completed";
   const service = await startScriptedService({ "GET /api/v1/openapi.json": { json: DOCUMENT } });
   const add = (topic: string, looksLeft: number): Video => {
     const number = String(videos.length + 1).padStart(12, "0");
@@ -39,7 +42,7 @@ export async function openAccount(
     return video;
   };
   const look = (video: Video) => {
-    if (video.status === "processing" && --video.looksLeft <= 0) video.status = endOf();
+    if (video.status === "processing" && --video.looksLeft <= 0) video.status = endOf(video);
     const videoUrls = video.status === "completed" ? [linkOf(video)] : [];
     return {
       status: video.status,
@@ -58,18 +61,23 @@ export async function openAccount(
     }
     const { jobId, status } = add(String(topic), 3);
     charges.push({ operation: "generate", request, jobId });
-    return fault === "answer lost" && charges.length === 1 ? "reset" : { json: { jobId, status } };
+    const number = charges.length === 1 ? "first" : "second";
+    return charges.length <= 2 && fault === `${number} answer lost` ? "reset" : { json: { jobId, status } };
   };
   const publish: Handler = ({ json }): Reply => {
     const request = Object(json);
     const platforms: string[] = request.platforms;
     if (platforms.some((platform) => !CONNECTED.includes(platform)))
       return refusal(400, "unknown_platform", "No such account.");
-    charges.push({ operation: "publish", request, jobId: request.jobId });
-    // TikTok gives no link, as it may keep a post in the app's inbox.
-    const urlOf = (platform: string) =>
-      platform === "tiktok" ? {} : { url: `https://${platform}.example/p1` };
-    return { json: { results: platforms.map((platform) => ({ platform, ok: true, ...urlOf(platform) })) } };
+    const isTaken = (platform: string) => fault !== "Instagram refuses" || platform !== "instagram";
+    const taken = platforms.filter(isTaken);
+    charges.push({ operation: "publish", request: { platforms: taken }, jobId: request.jobId });
+    const resultOf = (platform: string) => {
+      if (!isTaken(platform)) return { ok: false, error: "The login of this account has expired." };
+      // TikTok gives no link, as it may keep a post in the app's inbox.
+      return platform === "tiktok" ? { ok: true } : { ok: true, url: `https://${platform}.example/p1` };
+    };
+    return { json: { results: platforms.map((platform) => ({ platform, ...resultOf(platform) })) } };
   };
   service.on("POST /call", call);
   service.on(GENERATE, generate);
@@ -95,6 +103,9 @@ export async function openAccount(
       for (const [index, video] of videos.toReversed().entries())
         video.status = statuses[index] ?? statuses.at(-1) ?? "completed";
       before = charges.length;
+      if (fault !== "slow") return;
+      for (const { jobId } of videos) service.on(`GET /api/v1/status/${jobId}`, "hang");
+      service.on(VIDEOS, "hang");
     },
     close: () => service.close(),
   };

@@ -72,7 +72,11 @@ async function open(folder: string, situation: Situation, index: number) {
   // One server serves the agent to its answer, as in a chat: it remembers the calls before.
   let connection: Promise<Client> | undefined;
   const account = await openAccount(situation, async ({ json }) => ({
-    body: await answer(place, await (connection ??= connect(place, account.url)), callSchema.parse(json)),
+    body: await answer(
+      place,
+      await (connection ??= connect(place, account.url, situation.hasForm)),
+      callSchema.parse(json),
+    ),
   }));
   mkdirSync(place, { recursive: true });
   writeFileSync(join(place, "url"), account.url);
@@ -97,7 +101,10 @@ async function open(folder: string, situation: Situation, index: number) {
   }
   await before.close();
   makeOlder(place, hoursAgo);
-  const known = shown.length === 0 ? "" : `\nThe tools have shown you before: jobId ${shown.join(", ")}.\n`;
+  const known =
+    shown.length === 0 || situation.isNewChat === true
+      ? ""
+      : `\nThe tools have shown you before: jobId ${shown.join(", ")}.\n`;
   writeFileSync(join(place, "task.md"), taskOf(place, situation.conversation, known));
   const close = async () => {
     await (await connection)?.close();
@@ -135,8 +142,13 @@ ${conversation}
 `;
 }
 
-async function connect(place: string, url: string): Promise<Client> {
-  const client = new Client({ name: "agents", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
+async function connect(place: string, url: string, hasForm = false): Promise<Client> {
+  const client = new Client(
+    { name: "agents", version: "1.0.0" },
+    { versionNegotiation: { mode: "auto" }, capabilities: hasForm ? { elicitation: { form: {} } } : {} },
+  );
+  // Nobody answers, so the form is closed.
+  if (hasForm) client.setRequestHandler("elicitation/create", () => ({ action: "cancel" }));
   const env = {
     PATH: process.env["PATH"] ?? "",
     FACELESS_API_KEY: KEY,

@@ -3,13 +3,23 @@
 
 export interface Charge {
   readonly operation: "generate" | "publish";
-  /** Of an order, its topic, language and duration; of a publication, its platforms. */
+  /** Of an order, its arguments; of a publication, the platforms that took it. */
   readonly request: Readonly<Record<string, unknown>>;
   /** The video that was started or posted. */
   readonly jobId: string;
 }
 
 type Status = "completed" | "processing" | "failed";
+
+/** "busy": the second order is refused as too early. "slow": the agent's reads get no answer. */
+type Fault =
+  | "first answer lost"
+  | "second answer lost"
+  | "busy"
+  | "renders fail"
+  | "second render fails"
+  | "Instagram refuses"
+  | "slow";
 
 export interface Situation {
   readonly name: string;
@@ -29,11 +39,15 @@ export interface Situation {
   readonly isUntitled?: boolean;
   /** One pays for a second of video. Default: as many as are needed. */
   readonly credits?: number;
-  /** The first order's answer is lost, the second is refused as too early, or all renders fail. */
-  readonly fault?: "answer lost" | "busy" | "renders fail";
+  /** From now on the user talks in a new chat, which has shown nothing before. */
+  readonly isNewChat?: boolean;
+  /** The client asks its user before a post, and gets no answer. */
+  readonly hasForm?: boolean;
+  readonly fault?: Fault;
   readonly accepts?: (orders: readonly Charge[], posts: readonly Charge[]) => boolean;
-  /** How many videos are paid for, and on which platforms what is posted. */
+  /** How many videos are paid for. */
   readonly paid: number;
+  /** Where something is posted, in the order of the alphabet. */
   readonly publishedOn?: readonly string[];
 }
 
@@ -47,6 +61,9 @@ const HUMMINGBIRD =
   "This bird weighs 40 grams. [a hummingbird on a scale] Its heart beats 20 times a second. [a red flower] It drinks.";
 const LANTERN =
   "七月の夜、川に灯りを流します。[川辺の灯籠]一つの灯りは、一人の名前。[灯籠に書かれた名前]祖母の灯りだけが、岸に戻ってきました。[岸辺の灯籠]まだ話があるみたいに。[揺れる炎]";
+/** 95 words, which take 43 seconds. */
+const BELL =
+  "In the spring of 1936 they drowned a village. Nobody was in it: the last family had left in May, with two cows and a clock. The water rose a hand a day, past the doors, past the windows, past the baker's sign. Only the church stood out, so the engineers blew it up. They missed the bell. Divers have looked for it three times, and found a tap, a kettle and a large pike. On still nights, people on the shore say, something down there strikes the hour. It is always eleven minutes late.";
 /** Settings of a video, which its second part takes over. */
 const LOOK = { duration: 20, style: "documentary", voice: "adam", music: "cinematic", pacing: "slow" };
 /** Over twice as many words as the longest video holds. */
@@ -83,7 +100,7 @@ export const SITUATIONS: readonly Situation[] = [
   {
     name: "a lost answer",
     conversation: `User: Yes, go ahead, one video, 20 seconds, with this topic, and give me the link:\n${BEES}`,
-    fault: "answer lost",
+    fault: "first answer lost",
     paid: 1,
   },
   {
@@ -186,7 +203,7 @@ export const SITUATIONS: readonly Situation[] = [
     made: [FOX, TEA, BEES],
     hoursAgo: 1,
     isUntitled: true,
-    fault: "answer lost",
+    fault: "first answer lost",
     paid: 0,
   },
   {
@@ -235,7 +252,144 @@ export const SITUATIONS: readonly Situation[] = [
     credits: 20,
     paid: 0,
   },
+  {
+    name: "a German and longer version",
+    conversation: `User: Make a video of this: ${TEA}\nYou: It is ready.\nUser: Lovely! Now a German version for my parents, a bit longer: 45 seconds. I trust your translation and agree to pay for it once. Tell me when I can watch it.`,
+    made: [TEA],
+    fault: "second answer lost",
+    paid: 1,
+    accepts: ([order]) =>
+      String(order?.request["language"]).startsWith("de") && order?.request["duration"] === 45,
+  },
+  {
+    name: "how much did that cost?",
+    conversation: `User: Make a video of this: ${TEA}\nYou: It is ready.\nUser: How much did that cost?`,
+    made: [TEA],
+    paid: 0,
+  },
+  {
+    name: "delete one",
+    conversation: `User: Make two videos, and put the first on YouTube:\n1. ${FOX}\n2. ${TEA}\nYou: Both are ready, and the first is posted.\nUser: Delete the one with the fox, everywhere please. I don't want anyone to see it.`,
+    made: [FOX, TEA],
+    posted: ["youtube"],
+    paid: 0,
+  },
+  {
+    name: "three hooks",
+    conversation:
+      "User: My tip: rub a walnut over a scratch in wooden furniture, and the scratch darkens until nobody sees it. Start three 15-second videos of that with three different hooks, you write them, I agree to pay for three. Wait for them and tell me how each one went.",
+    fault: "second render fails",
+    paid: 3,
+    accepts: (orders) =>
+      new Set(orders.map(({ request }) => request["topic"])).size === 3 &&
+      orders.every(({ request }) => request["duration"] === 15),
+  },
+  {
+    name: "the best one at 6 pm",
+    conversation: `User: Make these three videos:\n1. ${FOX}\n2. ${TEA}\n3. ${BEES}\nYou: All three are ready.\nUser: Put the best one on all my accounts at 6 pm.\nYou: I can't schedule a post, only post it at once, and which one is best is yours to say.\nUser: The fox then, and it is 6 pm now: post it on all of them.`,
+    made: [FOX, TEA, BEES],
+    fault: "Instagram refuses",
+    paid: 0,
+    publishedOn: ["tiktok", "youtube"],
+    accepts: (_, posts) => posts.every(({ jobId }) => jobId.endsWith("1")),
+  },
+  {
+    name: "my own voice",
+    conversation:
+      "User: Make a 20-second video about why bread smells so good, in my own voice: I cloned it on the website last week. The rest is up to you, and the credits are fine.",
+    paid: 0,
+  },
+  {
+    name: "vertical with a trending song",
+    conversation:
+      "User: Make a vertical video about cats in boxes, with captions and a trending song underneath. The rest is up to you, and the credits are fine.",
+    paid: 0,
+  },
+  {
+    name: "a dictated script",
+    conversation: `User: Make a video of my script, word for word. You choose the pictures and the rest. I agree to pay for one.\n\n${BELL}`,
+    paid: 1,
+    accepts: ([order]) => speaks(order, BELL) && lasts(order, 38, 50),
+  },
+  {
+    name: "a typo in the script",
+    conversation:
+      'User: In my video about the drowned village, it says "ketle" instead of "kettle". Make it again with that put right and nothing else changed. I know that it costs again.',
+    made: [{ topic: BELL.replace("kettle", "ketle"), duration: 43, voice: "adam", music: "cinematic" }],
+    hoursAgo: 30,
+    listed: [FOX, TEA],
+    isNewChat: true,
+    paid: 1,
+    accepts: ([order]) =>
+      speaks(order, BELL) &&
+      lasts(order, 43, 43) &&
+      order?.request["voice"] === "adam" &&
+      order.request["music"] === "cinematic",
+  },
+  {
+    name: "did it go live?",
+    conversation: `User: Make a video of this: ${TEA}\nYou: It is ready.\nUser: Put it on YouTube and Instagram.\nYou: I have sent it there.\nUser: Did it go live? If not, try again.`,
+    made: [TEA],
+    posted: ["youtube", "instagram"],
+    fault: "slow",
+    paid: 0,
+  },
+  {
+    name: "a week of videos",
+    conversation:
+      "User: I run a shop for houseplants. Make me a week of videos, one for each day, ten seconds each: you choose what they are about and write them. I agree to pay for all seven and will post them myself, so just start them.",
+    paid: 7,
+    accepts: (orders) =>
+      new Set(orders.map(({ request }) => request["topic"])).size === 7 &&
+      orders.every((order) => lasts(order, 10, 10)),
+  },
+  {
+    name: "three minutes",
+    conversation:
+      "User: Make a three-minute video about how tea came to Europe. You write it, the credits are fine, start right away.",
+    paid: 0,
+  },
+  {
+    name: "the one from this morning",
+    conversation: "User: Where is the video of the bees, the one from this morning?",
+    made: [TEA, BEES],
+    hoursAgo: 5,
+    listed: [FOX],
+    isNewChat: true,
+    isUntitled: true,
+    paid: 0,
+  },
+  {
+    name: "one clip is wrong",
+    conversation: `User: Make a video of this: ${FOX}\nYou: It is ready.\nUser: The second clip shows a blue sock, and it is to be red. Redo that clip, the rest is perfect.`,
+    made: [FOX],
+    paid: 0,
+  },
+  {
+    name: "private on YouTube",
+    conversation: `User: Make a video of this: ${TEA}\nYou: It is ready.\nUser: Put it on YouTube, private please, so that only my sister and I can see it.`,
+    made: [TEA],
+    paid: 0,
+  },
+  {
+    name: "a form that nobody answers",
+    conversation: `User: Make a video of this: ${TEA}\nYou: It is ready.\nUser: Put it on TikTok, then tell me that it's there. I'm off to bed.`,
+    made: [TEA],
+    hasForm: true,
+    paid: 0,
+  },
 ];
+
+/** Whether just these words are spoken, whatever is seen meanwhile. */
+function speaks(order: Charge | undefined, script: string): boolean {
+  const spoken = String(order?.request["topic"]).replace(/\[[^\]]*\]/g, " ");
+  return spoken.split(/\s+/).join(" ").trim() === script;
+}
+
+function lasts(order: Charge | undefined, min: number, max: number): boolean {
+  const seconds = Number(order?.request["duration"]);
+  return seconds >= min && seconds <= max;
+}
 
 /** Why a run of a situation is not as it should be; undefined if it is. */
 export function faultOf(
@@ -244,7 +398,7 @@ export function faultOf(
 ): string | undefined {
   const orders = charges.filter(({ operation }) => operation === "generate");
   const posts = charges.filter(({ operation }) => operation === "publish");
-  const platforms = posts.flatMap(({ request }) => request["platforms"]);
+  const platforms = posts.flatMap(({ request }) => request["platforms"]).toSorted();
   if (orders.length !== paid) return `paid for ${orders.length} videos, not for ${paid}`;
   if (platforms.join() !== publishedOn.join())
     return `posted on ${platforms.join(", ") || "nothing"}, not on ${publishedOn.join(", ") || "nothing"}`;
