@@ -22,7 +22,11 @@ const dist = new URL("../dist/", import.meta.url);
 /** V8 keeps a text with a character beyond Latin-1 at two bytes for each, and parses it slower. */
 function escaped(code: string): string {
   if (/String\.raw`[^`]*[^\0-\x7f]/.test(code)) throw new Error("String.raw can't hold an escape sequence.");
-  return code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  // A name can't hold the halves of a surrogate pair.
+  return code.replace(/[^\0-\x7f]/gu, (character) => {
+    const hex = (character.codePointAt(0) ?? 0).toString(16).padStart(4, "0");
+    return hex.length === 4 ? `\\u${hex}` : `\\u{${hex}}`;
+  });
 }
 
 export default {

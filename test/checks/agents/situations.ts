@@ -398,7 +398,10 @@ export function faultOf(
 ): string | undefined {
   const orders = charges.filter(({ operation }) => operation === "generate");
   const posts = charges.filter(({ operation }) => operation === "publish");
-  const platforms = posts.flatMap(({ request }) => request["platforms"]).toSorted();
+  const platforms = posts
+    .flatMap(({ request }) => request["platforms"])
+    .map(String)
+    .toSorted();
   if (orders.length !== paid) return `paid for ${orders.length} videos, not for ${paid}`;
   if (platforms.join() !== publishedOn.join())
     return `posted on ${platforms.join(", ") || "nothing"}, not on ${publishedOn.join(", ") || "nothing"}`;
