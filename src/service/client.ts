@@ -1,5 +1,6 @@
 // The service's documented operations, one method each. Knows nothing of tools or polling.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { pause } from "../clock.ts";
 import type { ConfigProblem, ServiceConfig } from "../config.ts";
 import { BridgeError, toBridgeError } from "../errors.ts";
@@ -225,7 +226,9 @@ export class ServiceClient {
     const { clock } = this.#options;
     const endsAtMs = clock.monotonicMs() + (options.deadlineMs ?? READ_MS);
     const document = this.#readDocument().catch(() => undefined);
-    const discovery = (await Promise.race([document, this.#patience()])) ?? DISCOVERED_NOTHING;
+    // A document that has arrived wins, also after the patience has run out.
+    const patience = this.#patience().then(() => nextTurn());
+    const discovery = (await Promise.race([document, patience])) ?? DISCOVERED_NOTHING;
     return { discovery, endsAtMs, rest: { ...options, deadlineMs: endsAtMs - clock.monotonicMs() } };
   }
 }

@@ -29,7 +29,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     const ended = await client.call("get_video_status", { jobId, waitSeconds: 50 });
     expect(ended.structuredContent).toMatchObject({
       done: true,
-      nextStep: expect.stringContaining("ask whether and where to publish it"),
+      nextStep: expect.stringContaining("Unless they have said where this video goes, ask."),
     });
     await expect.poll(() => client.updates).toContain(`faceless://jobs/${jobId}`);
     const finished = await client.call("get_video_status", { jobId });
