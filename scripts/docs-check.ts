@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import manifest from "../package.json" with { type: "json" };
 import { COMMANDS, parseCommandLine } from "../src/command-line.ts";
 import { SETTINGS } from "../src/config.ts";
+import { FOR_USERS, withLaunch } from "./docs-launch.ts";
 import { PARTS, withPart } from "./docs-parts.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -26,7 +27,7 @@ const SPAN = /`([^`\n]+)`/g;
 const PATH =
   /^(?:[\w.@-]+\/)*[\w.@-]+\.(?:ts|mjs|cjs|css|html|md|svg|png|yml)$|^(?:src|test|docs|scripts|\.github)\/[\w./-]*$|^(?:[\w-]+\/)+$/;
 /** Made by a build, and by npm. */
-const MADE = /^(?:dist|dist-bundle|node_modules)\//;
+const MADE = /^(?:CLONE\/)?(?:dist|dist-bundle|node_modules)\//;
 
 const FILE_NAMES = new Set(
   ["src", "test", "scripts", ...FOLDERS].flatMap((folder) => filesIn(folder).map((path) => basename(path))),
@@ -57,6 +58,9 @@ export function findFaults(name: string, text = readDocument(name)): string[] {
   return [
     ...links,
     ...findStaleParts(name, text),
+    ...(FOR_USERS.includes(name) && withLaunch(text) !== text
+      ? ["its commands start the program in another way than isOnNpm says: npm run docs"]
+      : []),
     ...missing("setting", matches(text, /\bFACELESS_[A-Z_]*[A-Z]/g), (word) => SETTING_NAMES.includes(word)),
     ...missing("script", matches(commands.join("\n"), /(?<=npm run (?:--\S+ )?)[a-z][\w:-]*/g), (word) =>
       Object.hasOwn(manifest.scripts, word),

@@ -1,38 +1,102 @@
 // The parts of the documents that are generated from the code.
 
-import { entryOf, printDocument } from "../src/commands/client-config.ts";
-import { FORMATS, VSCODE_INPUTS } from "../src/commands/client-formats.ts";
-import { EXAMPLE_URL, launch, NPX_ARGS, SERVER } from "../src/commands/server-entry.ts";
-import { CLIENTS, type ClientName } from "../src/command-line.ts";
+import { VSCODE_INPUTS } from "../src/commands/client-formats.ts";
+import { launch, NPX_ARGS, SERVER } from "../src/commands/server-entry.ts";
 import { type Setting, SETTINGS } from "../src/config.ts";
 import { describeRange } from "../src/prompts/prompt-parts.ts";
 import { STYLE_BRIEFS } from "../src/prompts/style-briefs.ts";
 import { DEFAULTS, STYLES } from "../src/service/options.ts";
-import { toolsFor } from "../src/tools/catalog.ts";
 import manifest from "../package.json" with { type: "json" };
+import { clientSections, clientsTable } from "./docs-clients.ts";
+import { choicesTable, promptsList, toolReference, toolsTable } from "./docs-tools.ts";
+import { table } from "./markdown.ts";
 
-const TOOLS = toolsFor({ readOnly: false, noPublish: false });
-
-/** What the documents that a user meets first say until the first release. */
-const NOT_ON_NPM = `**The package is not on npm yet.** Until its first release, run \`npm ci\` and \`npm run build\` in a clone. There, run \`node dist/bin.cjs\`
-wherever a document has \`cd ~ && npx … faceless-video-mcp\`: \`node dist/bin.cjs config cursor\` prints the entry for Cursor, which starts a copy.
-\`npm run bundle\` makes the bundle. Links and plugins come with the release.`;
+/** For a page with commands, until the first release. */
+const NOT_ON_NPM = `**Not on npm yet.** Run the commands of this page in a clone, after \`npm ci\` and \`npm run build\`.`;
 /** Its package.json names the package. */
-const NOT_INSTALLABLE = `**The package is not on npm yet.** Until its first release, \`npm install\` is \`npm install CLONE\`: the path of a clone that you have built.`;
+const NOT_INSTALLABLE = `**Not on npm yet.** Until the first release, \`npm install\` is \`npm install CLONE\`: the path of a clone that you have built.`;
+/** For commands that start the server with npx below another program, or by a plugin. */
+const NPX_LATER = `**Not on npm yet.** A command or plugin on this page that starts \`npx … faceless-video-mcp\` works after the first release. Until then,
+write \`node CLONE/dist/bin.cjs\` in its place, with the path of a clone in which you have run \`npm ci\` and \`npm run build\`.`;
 const NPM = { npm: manifest.isOnNpm ? "" : NOT_ON_NPM };
+const NPX = { npm: manifest.isOnNpm ? "" : NPX_LATER };
+
+const TRY = "Make a 30-second video about why the sea is salty.";
+
+/** Before the first release, everything is made in a clone. */
+const CLONE_STEPS = `1. Install [Node.js](https://nodejs.org) 20.19 or newer and [git](https://git-scm.com).
+2. Get this program and build it:
+
+   \`\`\`sh
+   git clone https://github.com/faceless-video/faceless-video-mcp
+   cd faceless-video-mcp
+   npm ci
+   npm run build
+   \`\`\`
+
+3. **Claude Desktop:** make the bundle. Then double-click \`dist-bundle/faceless-video-mcp.mcpb\`. Claude Desktop shows a form: enter your key and the
+   service's address, or turn on **Sandbox**. The bundle runs on the Node.js that Claude Desktop brings along.
+
+   \`\`\`sh
+   npm run bundle
+   \`\`\`
+
+4. **Any other client:** run one command, and do what it prints. This one is for Claude Code; the [other clients](#one-command-per-client) differ only in
+   the name. Without an account, add \`--sandbox\`.
+
+   \`\`\`sh
+   node dist/bin.cjs config claude-code
+   \`\`\`
+
+5. Quit the client entirely, start it again, and say: "${TRY}"`;
+
+const RELEASED_STEPS = `1. **Claude Desktop:** download \`faceless-video-mcp.mcpb\` from the [latest
+   release](https://github.com/faceless-video/faceless-video-mcp/releases/latest), and double-click it. Claude Desktop shows a form: enter your key and the
+   service's address, or turn on **Sandbox**. You need no Node.js: Claude Desktop brings its own.
+2. **Any other client:** install [Node.js](https://nodejs.org) ${manifest.engines.node.replace(">=", "")} or newer, run one command, and do what it prints. This one is for
+   Claude Code; the [other clients](#one-command-per-client) differ only in the name. Without an account, add \`--sandbox\`.
+
+   \`\`\`sh
+   cd ~ && npx -y faceless-video-mcp config claude-code
+   \`\`\`
+
+3. Quit the client entirely, start it again, and say: "${TRY}"`;
+
+/** The settings by the readers who need them. */
+const SETTING_GROUPS = {
+  "For everyone": ["apiKey", "baseUrl", "saveDir"],
+  "For money and posts": ["maxGenerations", "confirmGenerate", "confirmPublish"],
+  "For several computers, containers and teams": ["stateDir", "journalUrl"],
+  "For networks with a proxy": ["httpsProxy", "httpProxy", "noProxy"],
+  "For operators and developers": ["pollSeconds", "webhookPort", "logLevel", "sandboxSeconds"],
+} as const satisfies Record<string, readonly (keyof typeof SETTINGS)[]>;
+/** Node.js itself reads it. */
+const EXTRA_CA = {
+  name: "NODE_EXTRA_CA_CERTS",
+  meaning: "Certificate authorities that are trusted beside the usual ones, such as a company's",
+  values: "the path of a PEM file",
+  default: "none",
+};
 
 /** The text of each document between the marks of these names, formatted like oxfmt. */
 export const PARTS = {
   "README.md": {
-    ...NPM,
-    entry: fenced(shortEntry(), "json"),
+    status: statusBadge(),
+    start: manifest.isOnNpm ? RELEASED_STEPS : CLONE_STEPS,
     links: manifest.isOnNpm ? installLinks() : "",
+    clients: clientSections(),
+    choices: choicesTable(),
     tools: toolsTable(),
+    prompts: promptsList(),
+    shows: clientsTable(),
   },
-  "docs/SETTINGS.md": { variables: variablesTable() },
-  "docs/CLIENTS.md": { ...NPM, clients: `${CLIENTS.map(nameOf).join(", ")}.` },
+  "docs/SETTINGS.md": { ...NPM, variables: settingsTables() },
+  "docs/TOOLS.md": { tools: toolReference() },
+  "docs/CLIENTS.md": NPM,
+  "docs/ERRORS.md": NPM,
+  "docs/GATEWAYS.md": NPX,
   "docs/examples/backend/README.md": { npm: manifest.isOnNpm ? "" : NOT_INSTALLABLE },
-  "docs/plugin/README.md": NPM,
+  "docs/plugin/README.md": NPX,
   "llms-install.md": NPM,
   "docs/plugin/skills/make-faceless-video/references/styles.md": { styles: styleRules() },
   "llms.txt": NPM,
@@ -46,33 +110,6 @@ export function withPart(document: string, name: string, text: string): string {
   if (from === -1 || to < from) throw new Error(`The document has no marks named ${name}.`);
   const between = text === "" ? "" : `${text}\n\n`;
   return `${document.slice(0, from + open.length)}\n\n${between}${document.slice(to)}`;
-}
-
-/** A Markdown table with aligned columns. No cell may contain a vertical bar. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((_, column) =>
-    Math.max(3, ...[head, ...rows].map((cells) => cells[column]?.length ?? 0)),
-  );
-  const lines = [head, widths.map((width) => "-".repeat(width)), ...rows];
-  return lines
-    .map((cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`)
-    .join("\n");
-}
-
-/** For Claude Desktop, which starts no server in a project's folder. */
-function shortEntry(): string {
-  const installation = { command: "npx", args: ["-y", "faceless-video-mcp"] };
-  const entry = entryOf("claude-desktop", { windows: false, sandbox: false, installation }, EXAMPLE_URL);
-  // With each list on one line, as oxfmt writes it.
-  return printDocument(FORMATS["claude-desktop"], entry).replace(
-    /\[\n\s+("[^[\]{}]*)\n\s+\]/g,
-    (_, words: string) => `[${words.replace(/\n\s+/g, " ")}]`,
-  );
-}
-
-/** The code ends in a newline. */
-function fenced(code: string, language: string): string {
-  return `\`\`\`${language}\n${code}\`\`\``;
 }
 
 /** VS Code's works on every system, Cursor's wherever there is a shell. They hold no key. */
@@ -103,37 +140,36 @@ function cursorInstallLink(): string {
   return `https://cursor.com/en/install-mcp?name=${SERVER}&config=${config}`;
 }
 
-/** What there is to know of a client, `config` says. */
-function nameOf(client: ClientName): string {
-  return `${FORMATS[client].title} (\`${client}\`)`;
+function statusBadge(): string {
+  return manifest.isOnNpm
+    ? "[![npm](https://img.shields.io/npm/v/faceless-video-mcp)](https://www.npmjs.com/package/faceless-video-mcp)"
+    : "![Status: pre-release](https://img.shields.io/badge/status-pre--release-orange)";
 }
 
-function toolsTable(): string {
-  return table(
-    ["tool", "what it does"],
-    TOOLS.map(({ name, description }) => [`\`${name}\``, firstSentence(description)]),
-  );
-}
+function settingsTables(): string {
+  const groups = Object.entries<readonly (keyof typeof SETTINGS)[]>(SETTING_GROUPS);
+  const named = new Set<string>(groups.flatMap(([, names]) => names));
+  const all = Object.entries<Setting<unknown>>(SETTINGS);
+  const missing = all.flatMap(([key, { name }]) => (named.has(key) ? [] : [name]));
+  if (missing.length > 0) throw new Error(`Say in docs-parts.ts who needs ${missing.join(", ")}.`);
+  const tables = groups.map(([title, keys]) => {
+    const settings = keys.map((key): SettingRow => SETTINGS[key]);
+    const rows = keys.includes("noProxy") ? [...settings, EXTRA_CA] : settings;
+    return `### ${title}\n\n${table(
+      ["variable", "meaning", "value", "default"],
+      rows.map(({ name, meaning, values, default: value }) => [`\`${name}\``, meaning, values, value]),
+    )}`;
+  });
+  const harmless = all.flatMap(([, { name, isHarmless }]) => (isHarmless ? [`\`${name}\``] : []));
+  return `${tables.join("\n\n")}
 
-function firstSentence(text: string): string {
-  return /^.*?\.(?= |$)/.exec(text)?.[0].replace(/\.$/, "") ?? text;
-}
-
-/** Each setting, and what a wrong value does. */
-function variablesTable(): string {
-  const settings: readonly Setting<unknown>[] = Object.values(SETTINGS);
-  const rows = settings.map(({ name, meaning, values, default: value }) => [
-    `\`${name}\``,
-    meaning,
-    values,
-    value,
-  ]);
-  const harmless = settings.filter(({ isHarmless }) => isHarmless).map(({ name }) => `\`${name}\``);
-  return `${table(["variable", "meaning", "value", "default"], rows)}
+### Wrong values
 
 If a value can't be used, every call fails with an error that names the fix. For ${harmless.slice(0, -1).join(", ")} and ${harmless.at(-1)},
 the default is used instead, with a warning on stderr.`;
 }
+
+type SettingRow = Pick<Setting<unknown>, "name" | "meaning" | "values" | "default">;
 
 function styleRules(): string {
   return STYLES.map((style) => {

@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import manifest from "../package.json" with { type: "json" };
 import { DOCUMENTS, findFaults } from "./docs-check.ts";
+import { FOR_USERS, withLaunch } from "./docs-launch.ts";
 import { PARTS, withPart } from "./docs-parts.ts";
 import { serverJson } from "./settings-forms.ts";
 
@@ -33,6 +34,7 @@ function write(): void {
     edit(name, (document) =>
       Object.entries(parts).reduce((text, [mark, part]) => withPart(text, mark, part), document),
     );
+  for (const name of FOR_USERS) edit(name, (text) => withLaunch(text));
   edit("server.json", serverJson);
   // What is below .github names versions of a release as examples.
   const documents = DOCUMENTS.filter((name) => !name.startsWith(".github/"));

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { DOCUMENTS, findFaults, readDocument } from "../scripts/docs-check.ts";
+import { withLaunch } from "../scripts/docs-launch.ts";
 import { PARTS, withPart } from "../scripts/docs-parts.ts";
 import manifest from "../package.json" with { type: "json" };
 import packages from "./checks/clients/packages.json" with { type: "json" };
@@ -48,20 +49,34 @@ test("a document with a generated part that was changed by hand is refused", () 
   expect(findFaults("README.md", changed)).toEqual(["its part tools is out of date: npm run docs"]);
 });
 
-test("the documents that a user meets first say the same of npm, and nothing once it has the package", () => {
-  const names = [
-    "README.md",
-    "llms.txt",
-    "llms-install.md",
-    "docs/CLIENTS.md",
-    "docs/plugin/README.md",
-  ] as const;
-  const said = new Set(names.map((name) => PARTS[name].npm));
-  const notYet = /not on npm yet/;
-  expect([...said].map((text) => notYet.test(text))).toEqual([!manifest.isOnNpm]);
+test("a release flips every command for users, and back", () => {
+  const inClone = "In a clone, `node dist/bin.cjs config cursor`.";
+  const released = "In a clone, `cd ~ && npx -y faceless-video-mcp config cursor`.";
+  expect([withLaunch(inClone, true), withLaunch(released, false)]).toEqual([released, inClone]);
+  expect(findFaults("README.md", withLaunch(readDocument("README.md"), !manifest.isOnNpm))).toContain(
+    "its commands start the program in another way than isOnNpm says: npm run docs",
+  );
+});
+
+test("every document with a command for users says whether npm has the package", () => {
+  const documents = Object.entries<Readonly<Record<string, string>>>(PARTS).flatMap(([name, parts]) =>
+    "npm" in parts ? [[name, parts["npm"]]] : [],
+  );
+  expect(documents.length).toBeGreaterThan(7);
+  expect(
+    documents.filter(([, said]) => said?.startsWith("**Not on npm yet.**") === manifest.isOnNpm),
+  ).toEqual([]);
   expect(withPart("<!-- npm -->\n\nNot yet.\n\n<!-- /npm -->\n", "npm", "")).toBe(
     "<!-- npm -->\n\n<!-- /npm -->\n",
   );
+});
+
+test("the README asks for at most 1,200 words of a reader who unfolds nothing", () => {
+  const shown = readDocument("README.md")
+    .replace(/<details>[^]*?<\/details>|<!--.*?-->/g, "")
+    .split(/\s+/)
+    .filter((word) => /\w/.test(word));
+  expect(shown.length).toBeLessThanOrEqual(1_200);
 });
 
 test("each test that test/README.md names for an attack exists", () => {
@@ -77,7 +92,9 @@ test("each test that test/README.md names for an attack exists", () => {
 
 test("every command of the documents that starts npx does so outside of projects", () => {
   const commands = [...DOCUMENTS, ".github/ISSUE_TEMPLATE/bug.yml"].flatMap((name) =>
-    [...readDocument(name).matchAll(/`{3}sh\n[^]*?`{3}|(?<!`)`[^`\n]+`/g)].map(([text]) => text),
+    [...withLaunch(readDocument(name), true).matchAll(/`{3}sh\n[^]*?`{3}|(?<!`)`[^`\n]+`/g)].map(
+      ([text]) => text,
+    ),
   );
   // A container has no project.
   const starts = commands.filter((text) => /\bnpx -y /.test(text) && !text.includes("docker run"));
@@ -92,7 +109,7 @@ test("npm run inspect starts the Inspector that the tests run", () => {
 
 test("docs/ERRORS.md explains each error code", () => {
   const codes = readFileSync("src/errors.ts", "utf8").match(/(?<=^ {2}\| ")\w+/gm);
-  const [, ...sections] = readDocument("docs/ERRORS.md").split(/^## /m);
+  const [, ...sections] = readDocument("docs/ERRORS.md").split(/^### /m);
   expect(sections.join("").match(/(?<=^- `)\w+/gm)).toEqual(codes);
 });
 

@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
-import { table } from "../../../scripts/docs-parts.ts";
+import { table } from "../../../scripts/markdown.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { nodeProgram } from "../../fixtures/npm-tools.ts";
 import { MACHINE, report, TODAY } from "../report.ts";

@@ -2,7 +2,7 @@
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { table } from "../../../scripts/docs-parts.ts";
+import { table } from "../../../scripts/markdown.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { jobHistories } from "../../../src/idempotency/same-request.ts";
 import { openPrivateFolder } from "../../../src/private-folder.ts";

@@ -1,7 +1,7 @@
 // npm run bench:watch: what watching costs and how soon an end is seen, with the real schedule, poller and
 // rate limiter on a virtual clock: the machine makes no difference. Writes it to docs/PERFORMANCE.md.
 
-import { table } from "../../../scripts/docs-parts.ts";
+import { table } from "../../../scripts/markdown.ts";
 import { RateLimiter } from "../../../src/service/rate-limiter.ts";
 import type { CallOptions } from "../../../src/service/request-sender.ts";
 import { type JobEnd, type Random, randomEnd, seededRandom } from "../../fixtures/durations.ts";

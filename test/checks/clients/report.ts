@@ -1,6 +1,6 @@
 // The table of docs/CLIENTS.md.
 
-import { table } from "../../../scripts/docs-parts.ts";
+import { table } from "../../../scripts/markdown.ts";
 import type { Outcome } from "./outcome.ts";
 
 const TOOLS = 5;

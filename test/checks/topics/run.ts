@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import * as z from "zod";
-import { table } from "../../../scripts/docs-parts.ts";
+import { table } from "../../../scripts/markdown.ts";
 import { BUILT_FILE } from "../../fixtures/clients.ts";
 import { JUDGES, JUDGING, WRITING } from "./briefs.ts";
 import wishes from "./wishes.json" with { type: "json" };

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import * as z from "zod";
-import { table } from "../../../scripts/docs-parts.ts";
+import { table } from "../../../scripts/markdown.ts";
 import { BUILT_FILE } from "../../fixtures/clients.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { installed } from "../../fixtures/npm-tools.ts";

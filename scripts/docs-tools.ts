@@ -1,0 +1,182 @@
+// The reference of the tools, and what can be chosen for a video, from the tools' own schemas and the catalog.
+
+import type { ErrorCode } from "../src/errors.ts";
+import { TOOL_SCHEMAS } from "../src/mcp/tool-schemas.ts";
+import { PROMPTS } from "../src/prompts/catalog.ts";
+import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, EXAMPLE_LANGUAGES } from "../src/service/options.ts";
+import { toolsFor } from "../src/tools/catalog.ts";
+import type { Tool } from "../src/tools/tool.ts";
+import { table } from "./markdown.ts";
+
+interface Field {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: string | number;
+  readonly description?: string;
+  readonly items?: Field;
+  readonly properties?: Readonly<Record<string, Field>>;
+  readonly required?: readonly string[];
+}
+
+const TOOLS = toolsFor({ readOnly: false, noPublish: false });
+const ANY_CALL: readonly string[] = ["reads", "spends", "publishes"];
+const PAID_OR_PUBLIC: readonly string[] = ["spends", "publishes"];
+
+/** The calls that can end with each error, by the effect or the name of the tool. */
+const CALLS: Readonly<Record<ErrorCode, readonly string[]>> = {
+  invalid_input: ["generate_video", "get_video_status", "publish_video", "list_videos"],
+  not_configured: ANY_CALL,
+  check_order: ["generate_video"],
+  limit_reached: ["generate_video"],
+  duplicate: PAID_OR_PUBLIC,
+  in_progress: PAID_OR_PUBLIC,
+  not_ready: ["publish_video"],
+  not_connected: ["publish_video"],
+  journal_unreadable: PAID_OR_PUBLIC,
+  journal_unwritable: PAID_OR_PUBLIC,
+  declined: PAID_OR_PUBLIC,
+  unauthorized: ANY_CALL,
+  out_of_credits: ANY_CALL,
+  not_found: ANY_CALL,
+  rate_limited: ANY_CALL,
+  refused: ANY_CALL,
+  service_failed: ANY_CALL,
+  redirected: ANY_CALL,
+  bad_answer: ANY_CALL,
+  timeout: ANY_CALL,
+  network: ANY_CALL,
+  paging_loop: ["list_videos"],
+  cancelled: ANY_CALL,
+  internal: ANY_CALL,
+};
+
+/** The meaning of each field of a result. A field without one stops `npm run docs`. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  summary: "One or two sentences that say what the result means",
+  nextStep: "What to do next; absent if nothing is left to do",
+  jobId: "The id of the video's job",
+  status: "`processing`, `completed`, `failed`, or another word of the service",
+  resourceUri: "The job as a resource, `faceless://jobs/{jobId}`",
+  alreadyStarted: "`true` if this is the job of the same order from the last 20 hours, and nothing was paid",
+  done: "Whether the job has ended",
+  videoUrls: "The clips that are ready",
+  audioUrl: "The voiceover",
+  finalVideoUrl: "The finished video",
+  savedTo: "The saved file, with `FACELESS_SAVE_DIR`",
+  progress: "Clips: `total`, `completed`, `failed`",
+  publishedTo: "Where and when this computer posted it: `platform`, `url`, `at`, or `unknown`",
+  arguments: "What was ordered, if this computer ordered it",
+  results: "One entry per platform: `platform`, `ok`, and `alreadyPublished` if it was posted there before",
+  videos:
+    "The videos: `jobId`, `status`, and, as far as they are known, `topic`, `createdAt`, `ordered`, `progress`, `ageSeconds`, `finalVideoUrl`, `savedTo`, `publishedTo`",
+  nextCursor: "The `cursor` of the next page, if there is one",
+  platforms: "The connected accounts: `platform` is the id for `publish_video`",
+};
+
+const ARGUMENTS: Readonly<Record<string, string>> = {
+  topic:
+    "All that is spoken and, in [brackets] after each line, what is shown ([an example](TOPICS.md)). In the schema, models read here how to write one",
+  pacing: "How fast it is spoken",
+};
+
+export function toolReference(): string {
+  return TOOLS.map(toolSection).join("\n\n");
+}
+
+function toolSection(tool: Tool): string {
+  const { name, title, description } = tool;
+  const schemas = TOOL_SCHEMAS[name];
+  const input: Field = schemas?.input ?? {};
+  const output: Field = schemas?.output ?? {};
+  return `## \`${name}\`
+
+**${title}.** ${description}
+
+${argumentsTable(input)}
+
+${table(
+  ["result", "type", "meaning"],
+  Object.entries(output.properties ?? {}).map(([field, schema]) => [
+    `\`${field}\`${output.required?.includes(field) === true ? "" : "?"}`,
+    typeOf(schema),
+    meaningOf(field),
+  ]),
+)}
+
+Errors: ${errorsOf(tool)
+    .map((code) => `\`${code}\``)
+    .join(", ")}.`;
+}
+
+function argumentsTable({ properties = {}, required = [] }: Field): string {
+  const rows = Object.entries(properties).map(([name, field]) => [
+    `\`${name}\`${required.includes(name) ? "" : "?"}`,
+    boundsOf(field),
+    field.default === undefined ? "" : `\`${String(field.default)}\``,
+    ARGUMENTS[name] ?? field.description ?? "",
+  ]);
+  return rows.length === 0
+    ? "It takes no arguments."
+    : table(["argument", "value", "default", "meaning"], rows);
+}
+
+function boundsOf(field: Field): string {
+  if (field.enum) return field.enum.map((value) => `\`${value}\``).join(", ");
+  const { minimum, maximum } = field;
+  return minimum !== undefined && maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER
+    ? `${typeOf(field)}, ${minimum} to ${maximum}`
+    : typeOf(field);
+}
+
+function typeOf({ type = "any", items }: Field): string {
+  return type === "array" ? `list of ${typeOf(items ?? {})}s` : type;
+}
+
+function meaningOf(field: string): string {
+  const meaning = MEANINGS[field];
+  if (meaning === undefined) throw new Error(`Say in docs-tools.ts what the result's field ${field} means.`);
+  return meaning;
+}
+
+function errorsOf({ name, effect }: Tool): string[] {
+  return Object.entries(CALLS).flatMap(([code, calls]) =>
+    calls.includes(name) || calls.includes(effect) ? [code] : [],
+  );
+}
+
+export function toolsTable(): string {
+  return table(
+    ["tool", "what it does"],
+    TOOLS.map(({ name, description }) => [`\`${name}\``, firstSentence(description)]),
+  );
+}
+
+function firstSentence(text: string): string {
+  return /^.*?\.(?= |$)/.exec(text)?.[0].replace(/\.$/, "") ?? text;
+}
+
+/** What a user can choose for a video. */
+export function choicesTable(): string {
+  const list = (values: readonly string[]) => values.join(", ");
+  return table(
+    ["you choose", "from", "if you say nothing"],
+    [
+      ["Seconds", `${DURATION.min} to ${DURATION.max}`, `${DEFAULTS.duration}`],
+      ["Language", `any, by its name or code (such as ${list(EXAMPLE_LANGUAGES)})`, DEFAULTS.language],
+      ["Style", list(CHOICES.style), DEFAULTS.style],
+      [
+        "Voice",
+        `${list(CATALOG_VOICES)}, a native voice of the language, or your own cloned one`,
+        DEFAULTS.voice,
+      ],
+      ["Music", list(CHOICES.music), DEFAULTS.music],
+      ["Pacing", list(CHOICES.pacing), DEFAULTS.pacing],
+    ],
+  );
+}
+
+export function promptsList(): string {
+  return PROMPTS.map(({ name, description }) => `- \`${name}\`: ${description}`).join("\n");
+}
