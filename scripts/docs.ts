@@ -1,12 +1,14 @@
 // npm run docs: writes the generated parts of the documents, server.json and the version that documents and
-// plugins name. With `-- check`, it writes nothing and finds what the documents say that is not so.
+// plugins name. With `-- check`, it writes nothing, finds what the documents name that does not exist, and runs their
+// commands.
 
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import manifest from "../package.json" with { type: "json" };
-import { DOCUMENTS, findFaults } from "./docs-check.ts";
+import { DOCUMENTS, findFaults, readDocument } from "./docs-check.ts";
 import { FOR_USERS, withLaunch } from "./docs-launch.ts";
 import { PARTS, withPart } from "./docs-parts.ts";
+import { runCommands, runnableCommands } from "./docs-run.ts";
 import { serverJson } from "./settings-forms.ts";
 
 /** The rest of these files is written by hand. */
@@ -25,8 +27,13 @@ else write();
 
 function check(): void {
   const faults = DOCUMENTS.flatMap((name) => findFaults(name).map((fault) => `${name}: ${fault}\n`));
-  process.stdout.write(faults.join(""));
-  process.exitCode = faults.length === 0 ? 0 : 1;
+  const commands = runnableCommands(DOCUMENTS.map((name) => readDocument(name)));
+  const failed = runCommands(commands).map((failure) => `${failure}\n`);
+  const all = [...faults, ...failed];
+  process.stdout.write(
+    all.length > 0 ? all.join("") : `${DOCUMENTS.length} documents, ${commands.length} commands: no fault\n`,
+  );
+  process.exitCode = all.length === 0 ? 0 : 1;
 }
 
 function write(): void {

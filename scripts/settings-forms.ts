@@ -4,7 +4,7 @@
 import manifest from "../package.json" with { type: "json" };
 import server from "../server.json" with { type: "json" };
 import { COMMANDS } from "../src/command-line.ts";
-import { describeSetting, SETTINGS } from "../src/config.ts";
+import { type Setting, SETTINGS } from "../src/config.ts";
 
 interface Field {
   readonly title: string;
@@ -22,14 +22,19 @@ const FIELDS: Readonly<Record<string, Field>> = {
   FACELESS_BASE_URL: { title: "Service address", type: "string", placeholder: "https://videos.example.com" },
   FACELESS_SAVE_DIR: { title: "Folder for finished videos", type: "directory", placeholder: "~/Videos" },
   FACELESS_MAX_GENERATIONS: { title: "Maximum number of videos", type: "number" },
+  FACELESS_CONFIRM_GENERATE: {
+    title: "Ask before ordering",
+    type: "string",
+    choices: ["off", "on", "always"],
+  },
   FACELESS_CONFIRM_PUBLISH: {
     title: "Ask before publishing",
     type: "string",
     choices: ["on", "off", "always"],
   },
-  FACELESS_STATE_DIR: { title: "Journal folder", type: "directory" },
+  FACELESS_STATE_DIR: { title: "Folder for the record of orders and posts", type: "directory" },
   FACELESS_JOURNAL_URL: {
-    title: "Journal database",
+    title: "Database for the record of orders and posts",
     type: "string",
     placeholder: "postgres://...",
     isSecret: true,
@@ -44,8 +49,14 @@ const OPTION_TITLES = new Map([
 
 const settings = Object.values(SETTINGS).flatMap((setting) => {
   const field = FIELDS[setting.name];
-  return field === undefined ? [] : [{ ...field, ...setting, description: describeSetting(setting) }];
+  return field === undefined ? [] : [{ ...field, ...setting, description: describe(setting, field) }];
 });
+/** For people: a form shows the form of a value by its kind of field and its placeholder. */
+function describe({ meaning, default: value }: Setting<unknown>, { choices }: Field): string {
+  const said = value === "none" || choices !== undefined ? "" : ` If it is empty: ${value}.`;
+  return `${meaning}.${said}`;
+}
+
 const options = Object.entries(COMMANDS[""].options).map(([name, { meaning }]) => ({
   name,
   title: OPTION_TITLES.get(name),
@@ -81,14 +92,13 @@ export function serverJson(): string {
 export function settingsPage() {
   const onPage = settings.filter(({ isForTeams }) => isForTeams !== true);
   const fields = [
-    ...onPage.map(({ name, title, type, meaning, default: value, description, isSecret, choices }) => ({
+    ...onPage.map(({ name, title, type, description, isSecret, choices }) => ({
       id: name.replace("FACELESS_", "").toLowerCase(),
       variable: name,
       entry: {
         type,
         title: `${title} (${name})`,
-        // A picker offers other values than the variable.
-        description: type === "directory" ? `${meaning}. Default: ${value}.` : description,
+        description,
         ...(choices && { default: choices[0] }),
         ...(type === "number" && { min: 0 }),
         ...(isSecret && { sensitive: true }),

@@ -129,7 +129,7 @@ export const SETTINGS = {
   maxGenerations: {
     name: "FACELESS_MAX_GENERATIONS",
     meaning:
-      "Maximum number of videos that may be started in 24 hours, by all clients and keys that share the journal (without a journal: by this process); orders that are known to have failed don't count",
+      "Maximum number of videos that may be started in any 24 hours, by all clients that share the journal (without a journal: by this process). Orders that are known to have failed don't count",
     values: "a whole number, 0 or more",
     default: "no limit",
     parse: (text) => parseWhole(text, 0, Number.MAX_SAFE_INTEGER),
@@ -138,7 +138,7 @@ export const SETTINGS = {
   confirmGenerate: {
     name: "FACELESS_CONFIRM_GENERATE",
     meaning:
-      "Whether you are asked before a video is paid for, if the client can ask; with always, nothing is ordered if it can't. You are asked before a repeat in any case",
+      "Asks you before a video is paid for, if your client can ask. always orders nothing if it can't. You are asked before a repeat in any case",
     ...oneOf("off", "on", "always"),
     default: "off",
     isGuard: true,
@@ -146,7 +146,7 @@ export const SETTINGS = {
   confirmPublish: {
     name: "FACELESS_CONFIRM_PUBLISH",
     meaning:
-      "Whether you are asked before a video is posted, if the client can ask; with always, nothing is posted if it can't. You are asked before a repeat in any case",
+      "Asks you before a video is posted, if your client can ask. always posts nothing if it can't. You are asked before a repeat in any case",
     ...oneOf("on", "off", "always"),
     default: "on",
     isGuard: true,
@@ -154,16 +154,16 @@ export const SETTINGS = {
   stateDir: {
     name: "FACELESS_STATE_DIR",
     meaning:
-      "Journal folder; a set one must exist. Without a journal, a restart forgets what was paid and posted",
+      "Folder for the record of orders and posts (the journal); one that you set must exist. off keeps no record: after a restart, the same video can be paid for again",
     values: "the absolute path of an existing folder, one that begins with ~, or off to keep none",
-    default: "~/.faceless-video-mcp, which all clients with this home folder share",
+    default: "~/.faceless-video-mcp, which all clients of this home folder share",
     parse: (text, homeDir) => (text.toLowerCase() === "off" ? OFF : parseFolder(text, homeDir)),
     isGuard: true,
   },
   journalUrl: {
     name: "FACELESS_JOURNAL_URL",
     meaning:
-      "Postgres database that holds the journal instead of the folder, so that several computers share one; its password is kept as secret as the key",
+      "Postgres database that holds the journal, so that several computers share one. Its password is kept as secret as the key",
     values: `an address such as ${DATABASE_EXAMPLE}`,
     default: "the journal folder",
     parse: parseDatabaseAddress,

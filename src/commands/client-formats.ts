@@ -60,6 +60,9 @@ export interface ClientFormat {
   readonly inherits?: true;
 }
 
+/** Claude Code's own fields. */
+const ALWAYS_LOADED = { type: "stdio", alwaysLoad: true };
+
 const fromShell = (title: string, otherwise: string) =>
   `${title} takes the key from the variable FACELESS_API_KEY of the shell that it starts from. Started from a dock, a menu or another application, it finds none: then ${otherwise}.`;
 const NEEDS_NETWORK_VARIABLES = `Behind a proxy or with a company's own certificates, add ${NETWORK_VARIABLES.join(", ")} to env: this client does not pass them on.`;
@@ -83,13 +86,11 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     files: ["~/.claude.json"],
     key: "${FACELESS_API_KEY}",
     // Claude Code hides tools without alwaysLoad behind its search: the model has to know that they exist.
-    fields: { type: "stdio", alwaysLoad: true },
+    fields: ALWAYS_LOADED,
+    // `claude mcp add` can't set alwaysLoad.
     addCommand: ({ command, args, env }) => [
-      ..."claude mcp add --scope user faceless-video".split(" "),
-      ...variables(env),
-      "--",
-      command,
-      ...args,
+      ..."claude mcp add-json --scope user faceless-video".split(" "),
+      { command, args, env, ...ALWAYS_LOADED },
     ],
     inherits: true,
   },

@@ -123,10 +123,9 @@ describe.each(CLIENTS)("For %s", (client) => {
     const [, command] = /^ {3}((?:claude|codex|gemini|code) [^]+?)\n\n/m.exec(said) ?? [];
     if (command === undefined) return;
     const words = await run("/bin/sh", ["-c", `set -- ${command}\nprintf '%s\\0' "$@"`]);
-    expect(words.stdout).toContain(client === "vscode" ? JSON.stringify(script) : `\0${script}\0`);
-    expect(words.stdout).toContain(
-      client === "vscode" ? JSON.stringify(address) : `FACELESS_BASE_URL=${address}\0`,
-    );
+    const isJson = client === "vscode" || client === "claude-code";
+    expect(words.stdout).toContain(isJson ? JSON.stringify(script) : `\0${script}\0`);
+    expect(words.stdout).toContain(isJson ? JSON.stringify(address) : `FACELESS_BASE_URL=${address}\0`);
   });
 
   test("the steps fit 80 columns, and name the file, what to replace, and where the key comes from", async () => {
