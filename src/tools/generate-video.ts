@@ -142,7 +142,7 @@ async function describeStarted(
   const ordered = describeOrder(order);
   const started = (state: string) => ({
     summary: `The video was started: ${ordered}.${state}`,
-    nextStep: FOLLOW,
+    nextStep: `Follow it with get_video_status and waitSeconds ${context.maxWaitSeconds}.`,
   });
   switch (stateOf(status)) {
     case "refunded": {

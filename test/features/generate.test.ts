@@ -83,7 +83,7 @@ test("an order is sent as it was given, and the result names all of it and how t
 
   expect((await call(order)).structuredContent).toEqual({
     summary: "The video was started: 20 s, French, story, voice clone:mine, cinematic music, normal pacing.",
-    nextStep: FOLLOW,
+    nextStep: "Follow it with get_video_status and waitSeconds 50.",
     jobId: JOB_ID,
     status: "processing",
     resourceUri: `faceless://jobs/${JOB_ID}`,

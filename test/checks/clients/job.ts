@@ -38,7 +38,10 @@ export function fromTopicToPublished(turn: Turn): Reply {
   const statusCalls = made.filter(({ name }) => name === "get_video_status").length;
   const status = shownBy("get_video_status") ?? started;
   if (!/"done\\*":\s*true/.test(status) && statusCalls < MAX_STATUS_CALLS)
-    return call("get_video_status", { jobId, waitSeconds: 20 });
+    return call("get_video_status", {
+      jobId,
+      waitSeconds: Number(/waitSeconds (\d+)/.exec(status)?.[1] ?? 50),
+    });
 
   const accounts = shownBy("list_connected_platforms");
   if (accounts === undefined) return call("list_connected_platforms", {});

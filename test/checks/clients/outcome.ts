@@ -16,6 +16,8 @@ export interface Outcome {
   /** Whether the client answered the question before publishing by itself, and no user did. */
   readonly refusedByItself: boolean;
   readonly published: boolean;
+  /** From topic to published. */
+  readonly calls: number;
   /** What the model was last shown. */
   readonly lastShown: string;
   readonly left: readonly LeftProcess[];
@@ -40,6 +42,7 @@ export function outcomeOf(
     elicitation: elicitationOf(run, answer),
     refusedByItself: answer !== undefined && answer.action !== "accept",
     published: run !== undefined && isPublished(run),
+    calls: run === undefined ? 0 : toolCalls(run).length,
     lastShown: turns.at(-1)?.calls.at(-1)?.shown ?? "",
     left,
     failure,

@@ -4,6 +4,8 @@ import { table } from "../../../scripts/markdown.ts";
 import type { Outcome } from "./outcome.ts";
 
 const TOOLS = 5;
+/** From topic to published, with a render of three minutes, in a client that gives up on a call after one. */
+const MAX_CALLS = 7;
 
 /** One application after its runs. */
 export interface Row {
@@ -19,10 +21,10 @@ export interface Row {
 /** Whether the job ended as it should, with the tools in the first turn and no server left running. */
 export function isGood({ first, unasked }: Row): boolean {
   if (first === undefined || first.failure !== undefined) return false;
-  const { published, tools } = unasked ?? first;
+  const { published, tools, calls } = unasked ?? first;
   const told = unasked === undefined || isReferred(first);
   const left = [...first.left, ...(unasked?.left ?? [])];
-  return published && told && tools === TOOLS && !left.some(isServer);
+  return published && told && tools === TOOLS && calls <= MAX_CALLS && !left.some(isServer);
 }
 
 /** Whether the model was told where the user reads what to do, and not which setting would do it. */
@@ -42,6 +44,7 @@ export function reportTable(rows: readonly Row[]): string {
       "tools in the first turn",
       "the model is shown",
       "asked before publishing",
+      "calls",
       "result",
       "left running",
     ],
@@ -51,7 +54,7 @@ export function reportTable(rows: readonly Row[]): string {
 
 function cells({ title, version, first, unasked, notRun }: Row): string[] {
   const name = `${title} ${version}`;
-  if (first === undefined) return [name.trim(), "", "", "", "", `not run: ${notRun}`, ""];
+  if (first === undefined) return [name.trim(), "", "", "", "", "", `not run: ${notRun}`, ""];
   const { protocol, tools, shown, elicitation } = first;
   return [
     name,
@@ -59,6 +62,7 @@ function cells({ title, version, first, unasked, notRun }: Row): string[] {
     `${tools} of ${TOOLS}`,
     shown,
     elicitation,
+    String((unasked ?? first).calls),
     resultOf(first, unasked),
     leftOf([...first.left, ...(unasked?.left ?? [])]),
   ];

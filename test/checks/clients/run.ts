@@ -1,6 +1,6 @@
 // npm run test:clients: real applications from npm do a whole job with the entry that `config` prints, the
 // sandbox and a scripted model. Writes docs/CLIENTS.md. `-- codex gemini` runs only those and writes nothing,
-// `-- --latest` takes their latest versions. Linux only.
+// `-- --latest` takes their latest versions, `-- --render 180` has renders take as long as the service's. Linux only.
 
 import { mkdtemp } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
@@ -22,13 +22,16 @@ type Variables = Readonly<Record<string, string>>;
 
 /** Long enough that the client has to wait for the video. */
 const RENDER_SECONDS = "6";
-const LIMIT_MS = 300_000;
+const LIMIT_MS = 420_000;
 /** As `config CLIENT --sandbox` prints it once the package is on npm. */
 const ENTRY = { windows: false, sandbox: true };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { latest: { type: "boolean", default: false } },
+  options: {
+    latest: { type: "boolean", default: false },
+    render: { type: "string", default: RENDER_SECONDS },
+  },
 });
 const wanted = APPLICATIONS.filter(({ client }) => positionals.length === 0 || positionals.includes(client));
 
@@ -78,7 +81,7 @@ async function runOnce(
 ): Promise<Outcome> {
   const home = await mkdtemp(join(folder, `${application.client}-`));
   const place = await makePlace(home, used.server, {
-    FACELESS_SANDBOX_SECONDS: application.renderSeconds ?? RENDER_SECONDS,
+    FACELESS_SANDBOX_SECONDS: application.renderSeconds ?? values.render,
     ...used.env,
   });
   const model = await startScriptedModel(fromTopicToPublished);
