@@ -2,10 +2,11 @@
 // The executable: argv, environment, signals and exit codes. The one file that touches process.
 
 import { Console } from "node:console";
-import type * as nodeModule from "node:module";
+import { mkdirSync } from "node:fs";
+import * as nodeModule from "node:module";
 import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import { homedir, tmpdir } from "node:os";
-import { isAbsolute } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "./clock.ts";
 import {
@@ -17,7 +18,6 @@ import {
 } from "./command-line.ts";
 import type { Server } from "./commands/serve.ts";
 import type { TerminalUi } from "./commands/terminal-ui.ts";
-import { compileCacheFolder } from "./compile-cache.ts";
 import { type Config, type Flags, NO_FLAGS, readConfig } from "./config.ts";
 import { errnoOf } from "./errors.ts";
 import { IS_ON_NPM, VERSION } from "./version.ts";
@@ -124,7 +124,7 @@ async function runServer(config: Config): Promise<void> {
   };
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
-  const keepCompiledCode = await useCompileCache(config);
+  const keepCompiledCode = useCompileCache(config);
   const { serve } = await import("./commands/serve.ts");
   server = serve(
     config,
@@ -139,26 +139,25 @@ async function runServer(config: Config): Promise<void> {
   );
 }
 
-/** What Node 22.8 and newer offer. The types are those of the lowest Node that we support. */
-interface NodeModule extends Pick<typeof nodeModule, "createRequire"> {
-  readonly enableCompileCache?: (folder: string) => unknown;
-  readonly flushCompileCache?: () => void;
+/** Node 22.8 and newer keep compiled code between starts. Returns what writes down the code that was compiled until then. */
+function useCompileCache({ stateDir, makesStateDir, problems }: Config): () => void {
+  const { enableCompileCache, flushCompileCache = () => {} }: CompileCache = nodeModule;
+  // A folder that the user has set may lie in a project, whose files must not be run.
+  const isUsable = makesStateDir && stateDir !== undefined && problems.length === 0;
+  if (enableCompileCache === undefined || !isUsable) return () => {};
+  try {
+    mkdirSync(stateDir, { mode: 0o700 });
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") return () => {};
+  }
+  enableCompileCache(join(stateDir, "compiled"));
+  return flushCompileCache;
 }
 
-/** To be called before the server's code is loaded. Returns what writes the code that was compiled until then. */
-async function useCompileCache({ stateDir, makesStateDir, problems }: Config): Promise<() => void> {
-  const isOlder = Number.parseInt(process.versions.node, 10) < 22;
-  const isSetByUser = "NODE_COMPILE_CACHE" in process.env || "NODE_DISABLE_COMPILE_CACHE" in process.env;
-  // A folder that the user has set may lie in a project.
-  const isDefault = makesStateDir && stateDir !== undefined;
-  if (isOlder || isSetByUser || !isDefault || problems.length > 0) return () => {};
-  // Loaded only where it is of use: it takes a third of a millisecond.
-  const { enableCompileCache, flushCompileCache = () => {} }: NodeModule = await import("node:module");
-  if (enableCompileCache === undefined) return () => {};
-  const folder = compileCacheFolder(homeFolder(), stateDir, process.getuid?.());
-  if (folder === undefined) return () => {};
-  enableCompileCache(folder);
-  return flushCompileCache;
+/** The types are those of the lowest Node that we support. */
+interface CompileCache extends Pick<typeof nodeModule, "createRequire"> {
+  readonly enableCompileCache?: (folder: string) => unknown;
+  readonly flushCompileCache?: () => void;
 }
 
 async function runDemoCommand(): Promise<void> {
@@ -238,7 +237,6 @@ async function runConfigCommand(client: ClientName, options: EntryOptions): Prom
   const { runConfig } = await import("./commands/client-config.ts");
   const { exitCode, before, entry, after } = await runConfig(client, options, {
     ...hostInfo(),
-    uid: process.getuid?.(),
     node: process.execPath,
     files: fileURLToPath(new URL(".", import.meta.url)),
     columns: Math.min(process.stderr.columns || 80, 80),

@@ -32,8 +32,6 @@ import { wrap } from "./terminal-ui.ts";
 
 export interface ConfigContext extends HostInfo {
   readonly clock: Clock;
-  /** The user who runs this; undefined on Windows. */
-  readonly uid: number | undefined;
   /** The path of the Node.js that runs this. */
   readonly node: string;
   /** The folder of this server's files. */

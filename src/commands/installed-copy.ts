@@ -4,11 +4,10 @@
 
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { cp, lstat, mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
-import { basename, dirname, join, relative } from "node:path";
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { basename, join, relative } from "node:path";
 import type { Clock } from "../clock.ts";
 import { defaultStateDir } from "../config.ts";
-import { folderOpenToOthers, makePrivateFolder } from "../folder-access.ts";
 import { describeFolderError } from "../jobs/save-video.ts";
 import { VERSION } from "../version.ts";
 
@@ -16,8 +15,6 @@ export interface CopyOptions {
   readonly homeDir: string;
   /** The folder of this server's files. */
   readonly files: string;
-  /** The user who runs this; undefined on Windows. */
-  readonly uid: number | undefined;
   readonly clock: Clock;
 }
 
@@ -26,19 +23,23 @@ const KEEP_REPLACED_MS = 90 * 24 * 60 * 60_000;
 const LOADER = "bin.cjs";
 
 /** Returns the path of app/bin.cjs, which is the same for every version, or why there is no copy. */
-export async function installCopy(
-  options: CopyOptions,
-): Promise<{ readonly script: string } | { readonly problem: string }> {
-  const app = copyFolder(options.homeDir);
+export async function installCopy({
+  homeDir,
+  files,
+  clock,
+}: CopyOptions): Promise<{ readonly script: string } | { readonly problem: string }> {
+  const app = copyFolder(homeDir);
+  const failed = (reason: string) => ({ problem: `no copy can be kept in ${app}: ${reason}` });
+  if (!existsSync(join(files, "cli.cjs")))
+    return failed("this server isn't built. Run npm run build first");
   try {
-    const obstacle = findObstacle(app, options);
-    if (obstacle !== undefined) return { problem: `no copy can be kept in ${app}: ${obstacle}` };
-    makePrivateFolder(dirname(app));
-    makePrivateFolder(app);
-    await switchTo(app, options);
+    await mkdir(app, { recursive: true, mode: 0o700 });
+    const current = await loadedFolder(app);
+    if (current === undefined || (await hashOf(join(app, current))) !== (await hashOf(files)))
+      await replace(app, current, files, clock.now());
     return { script: join(app, LOADER) };
   } catch (error) {
-    return { problem: `no copy can be kept in ${app}: ${describeFolderError(error)}` };
+    return failed(describeFolderError(error));
   }
 }
 
@@ -47,37 +48,27 @@ export function copyFolder(homeDir: string): string {
   return join(defaultStateDir(homeDir), "app");
 }
 
-function findObstacle(app: string, { files, uid }: CopyOptions): string | undefined {
-  if (!existsSync(join(files, "cli.cjs"))) return "this server isn't built. Run npm run build first";
-  if (uid === undefined) return undefined;
-  // Looks before anything is made: root's folder, made with sudo -E, would lock the user out.
-  const open = folderOpenToOthers(nearestFolder(app), uid);
-  if (open === undefined) return undefined;
-  return `another user owns ${open}, or may write to it. Run this without sudo; if the folder is yours, run chmod go-w on it`;
-}
-
-function nearestFolder(path: string): string {
-  return existsSync(path) ? path : nearestFolder(dirname(path));
-}
-
 async function loadedFolder(app: string): Promise<string | undefined> {
   const text = await readFile(join(app, LOADER), "utf8").catch(() => "");
   return /"\.\/([\w.+-]+)\/bin\.cjs"/.exec(text)?.[1];
 }
 
-async function switchTo(app: string, { files, clock }: CopyOptions): Promise<void> {
-  const current = await loadedFolder(app);
-  const isWhole = current !== undefined && (await hashOf(join(app, current))) === (await hashOf(files));
-  if (isWhole) return;
+async function replace(app: string, current: string | undefined, files: string, nowMs: number) {
   const fresh = await mkdtemp(join(app, `${VERSION}-`));
   await cp(files, fresh, { recursive: true });
-  const loader = `${fresh}.cjs`;
+  const loader = join(fresh, "loader.cjs");
   await writeFile(loader, `"use strict";\nrequire("./${basename(fresh)}/bin.cjs");\n`, { mode: 0o600 });
   await rename(loader, join(app, LOADER));
-  const now = new Date(clock.now());
+  const now = new Date(nowMs);
   // Its age counts from its replacement on.
   if (current !== undefined) await utimes(join(app, current), now, now).catch(() => {});
-  await removeOld(app, now.getTime());
+  const others = (await readdir(app)).filter((name) => ![LOADER, basename(fresh)].includes(name));
+  await Promise.all(
+    others.map(async (name) => {
+      const { mtimeMs } = await stat(join(app, name));
+      if (nowMs - mtimeMs > KEEP_REPLACED_MS) await rm(join(app, name), { recursive: true, force: true });
+    }),
+  );
 }
 
 /** A hash of all files of a folder; of a missing folder, that of none. */
@@ -91,19 +82,4 @@ async function hashOf(folder: string): Promise<string> {
     hash.update(`${relative(folder, path)}\n${bytes.length}\n`).update(bytes);
   }
   return hash.digest("hex");
-}
-
-async function removeOld(app: string, nowMs: number): Promise<void> {
-  const current = await loadedFolder(app);
-  const names = (await readdir(app)).filter((name) => name !== current && name !== LOADER);
-  await Promise.all(
-    names.map(async (name) => {
-      // Another process may have renamed its loader meanwhile.
-      const mtimeMs = await lstat(join(app, name)).then(
-        (stats) => stats.mtimeMs,
-        () => nowMs,
-      );
-      if (nowMs - mtimeMs > KEEP_REPLACED_MS) await rm(join(app, name), { recursive: true, force: true });
-    }),
-  );
 }

@@ -37,7 +37,6 @@ async function config(words: readonly string[], changes: Partial<ConfigContext> 
     homeDir: "/home/user",
     workingDir: "/home/user/project",
     platform: "linux",
-    uid: undefined,
     clock: systemClock,
     node: NODE,
     files,
