@@ -239,7 +239,6 @@ async function runConfigCommand(client: ClientName, options: EntryOptions): Prom
     ...hostInfo(),
     node: process.execPath,
     files: fileURLToPath(new URL(".", import.meta.url)),
-    columns: Math.min(process.stderr.columns || 80, 80),
   });
   process.stderr.write(before);
   process.stdout.write(entry);

@@ -9,6 +9,7 @@ import type { Clock } from "../clock.ts";
 import { NO_FLAGS, readConfig } from "../config.ts";
 import { VERSION } from "../version.ts";
 import {
+  addCommandOf,
   type ClientFormat,
   documentOf,
   type Entry,
@@ -36,8 +37,6 @@ export interface ConfigContext extends HostInfo {
   readonly node: string;
   /** The folder of this server's files. */
   readonly files: string;
-  /** How wide the terminal is. */
-  readonly columns: number;
   /** Whether npx can start this server. Until then every entry starts the installed copy. */
   readonly isOnNpm: boolean;
 }
@@ -51,6 +50,7 @@ export interface Printed {
 }
 
 const INDENT = "   ";
+const COLUMNS = 80;
 
 /** What the command prints. It also keeps a copy of this server, unless npx starts the entry. */
 export async function runConfig(
@@ -61,16 +61,16 @@ export async function runConfig(
   const onWindows = windows || context.platform === "win32";
   const installation = installed || !context.isOnNpm ? await install(onWindows, context) : undefined;
   if (typeof installation === "string") {
-    const before = `${paragraph(`faceless-video-mcp: ${installation}.`, context.columns)}\n`;
-    return { exitCode: 1, before, entry: "", after: "" };
+    const before = paragraph(`faceless-video-mcp: ${installation}.`);
+    return { exitCode: 1, before: `${before}\n`, entry: "", after: "" };
   }
   const url = readUrl(context);
   const entry = entryOf(client, { windows: onWindows, sandbox, installation }, url);
   const host = onWindows && context.platform !== "win32" ? ANY_WINDOWS : context;
-  return {
-    exitCode: 0,
-    ...describeEntry(client, entry, host, doctorCommand(client, installation, context), context.columns),
-  };
+  const file = installation?.args[0] ?? join(context.files, "bin.cjs");
+  const byNpx = context.isOnNpm && installation === undefined;
+  const doctor = ownCommand(`doctor --client ${client}`, file, byNpx);
+  return { exitCode: 0, ...describeEntry(client, entry, host, doctor) };
 }
 
 /** How the entry starts the installed copy, or why there is none. */
@@ -108,11 +108,6 @@ function readUrl({ env, homeDir }: ConfigContext): string {
   return service.baseUrl.href.replace(/\/$/, "").replaceAll("$", "%24");
 }
 
-function doctorCommand(client: ClientName, installation: Launch | undefined, context: ConfigContext): string {
-  const file = installation?.args[0] ?? join(context.files, "bin.cjs");
-  return ownCommand(`doctor --client ${client}`, file, context.isOnNpm && installation === undefined);
-}
-
 export function entryOf(client: ClientName, options: LaunchOptions, url: string): Entry {
   const { key } = FORMATS[client];
   const env = { ...(key !== undefined && { FACELESS_API_KEY: key }), FACELESS_BASE_URL: url };
@@ -132,10 +127,9 @@ function describeEntry(
   entry: Entry,
   host: Pick<HostInfo, "env" | "homeDir" | "platform">,
   doctor: string,
-  columns: number,
 ): Omit<Printed, "exitCode"> {
   const format = FORMATS[client];
-  const { title, menu, addCommand, isDesktopApp, note } = format;
+  const { title, menu, isDesktopApp, note } = format;
   const text = printDocument(format, entry);
   const onWindows = host.platform === "win32";
   const files = filesOf(format, host).map((file) =>
@@ -144,7 +138,10 @@ function describeEntry(
   const whichever = files.length > 1 ? ", whichever your version has" : "";
   const place = `${files.join(" or ")}${whichever}${menu === undefined ? "" : ` (${menu})`}`;
   const paste = `Put this into ${place}${withOwnValues(text)}. If the file has entries already, add only "${SERVER}" to them.`;
-  const command = addCommand && printCommand(addCommand(entry), onWindows, columns);
+  // To paste into a POSIX shell or PowerShell.
+  const command = addCommandOf(format, entry)
+    ?.map((word) => quoteWord(word, onWindows))
+    .join(" ");
   const run = `Run this${onWindows ? " in PowerShell" : ""}${withOwnValues(command ?? "")}:`;
   const steps = [
     entry.env && keySourceOf(format),
@@ -160,18 +157,14 @@ function describeEntry(
   ];
   const before =
     command === undefined
-      ? [step(1, paste, columns)]
-      : [
-          step(1, run, columns),
-          command,
-          `${INDENT}${paragraph(`Or do it by hand. ${paste}`, columns, INDENT)}`,
-        ];
+      ? [paragraph(paste, "1. ")]
+      : [paragraph(run, "1. "), `${INDENT}${command}`, paragraph(`Or do it by hand. ${paste}`, INDENT)];
   const after = [
-    ...sentencesOf(steps).map((sentence, index) => step(index + 2, sentence, columns)),
+    ...sentencesOf(steps).map((sentence, index) => paragraph(sentence, `${index + 2}. `)),
     "",
     `${INDENT}${doctor}`,
     "",
-    ...sentencesOf(remarks).map((sentence) => paragraph(sentence, columns)),
+    ...sentencesOf(remarks).map((sentence) => paragraph(sentence)),
   ];
   return { before: `${before.join("\n\n")}\n\n`, entry: text, after: `\n${after.join("\n")}\n` };
 }
@@ -192,31 +185,9 @@ function sentencesOf(sentences: readonly (string | undefined)[]): readonly strin
   return sentences.filter((sentence) => sentence !== undefined);
 }
 
-function step(number: number, sentence: string, columns: number): string {
-  return `${number}. ${paragraph(sentence, columns, INDENT)}`;
-}
-
-/** The lines after the first begin with `indent`. */
-function paragraph(text: string, columns: number, indent = ""): string {
-  return wrap(text, columns - indent.length).join(`\n${indent}`);
-}
-
-/** To paste into a POSIX shell or PowerShell. */
-function printCommand(words: readonly (string | object)[], onWindows: boolean, columns: number): string {
-  const quoted = words.map((word) => {
-    const text = typeof word === "string" ? word : JSON.stringify(word, undefined, onWindows ? 0 : 2);
-    return quoteWord(text, onWindows);
-  });
-  const lines = onWindows ? [quoted.join(" ")] : fill(quoted, columns - INDENT.length - 4);
-  return `${INDENT}${lines.join(" \\\n  ").replaceAll("\n", `\n${INDENT}`)}`;
-}
-
-function fill(words: readonly string[], width: number): string[] {
-  return words.reduce<string[]>((lines, word) => {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + 1 + word.length > width) return [...lines, word];
-    return [...lines.slice(0, -1), `${last} ${word}`];
-  }, []);
+/** The lines after the first are indented as far as the first one's start. */
+function paragraph(text: string, start = ""): string {
+  return `${start}${wrap(text, COLUMNS - start.length).join(`\n${" ".repeat(start.length)}`)}`;
 }
 
 export function printDocument(format: ClientFormat, entry: Entry): string {

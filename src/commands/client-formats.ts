@@ -42,11 +42,11 @@ export interface ClientFormat {
   /** Where the client takes the key from. Default: what `key` says. */
   readonly keySource?: string;
   /** The fields of an entry after program, arguments and variables. */
-  readonly fields?: object;
+  readonly fields?: object | ((entry: Entry) => object);
   /** What the file holds, if it is more than an entry with these fields. */
   readonly document?: (entry: Entry) => object;
-  /** The client's own command that adds the entry. */
-  readonly addCommand?: (entry: Entry) => readonly (string | object)[];
+  /** The client's own command that adds the entry. ENV stands for its variables, START for what it starts, ENTRY and JSON for all. */
+  readonly addCommand?: string;
   /** What else to know. */
   readonly note?: string;
   /**
@@ -60,8 +60,6 @@ export interface ClientFormat {
   readonly inherits?: true;
 }
 
-/** Claude Code's own fields. */
-const ALWAYS_LOADED = { type: "stdio", alwaysLoad: true };
 
 const fromShell = (title: string, otherwise: string) =>
   `${title} takes the key from the variable FACELESS_API_KEY of the shell that it starts from. Started from a dock, a menu or another application, it finds none: then ${otherwise}.`;
@@ -86,12 +84,9 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     files: ["~/.claude.json"],
     key: "${FACELESS_API_KEY}",
     // Claude Code hides tools without alwaysLoad behind its search: the model has to know that they exist.
-    fields: ALWAYS_LOADED,
+    fields: { type: "stdio", alwaysLoad: true },
     // `claude mcp add` can't set alwaysLoad.
-    addCommand: ({ command, args, env }) => [
-      ..."claude mcp add-json --scope user faceless-video".split(" "),
-      { command, args, env, ...ALWAYS_LOADED },
-    ],
+    addCommand: `claude mcp add-json --scope user ${SERVER} ENTRY`,
     inherits: true,
   },
   cursor: { title: "Cursor", files: ["~/.cursor/mcp.json"], key: EXAMPLE_KEY },
@@ -102,11 +97,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     root: "servers",
     keySource: "VS Code asks for the key when the server starts, and keeps it.",
     document: vscodeDocument,
-    addCommand: (entry) => [
-      "code",
-      "--add-mcp",
-      { name: SERVER, ...vscodeServer(entry), ...(entry.env && { inputs: vscodeInputs(entry) }) },
-    ],
+    addCommand: "code --add-mcp JSON",
     obeysCwd: true,
     inherits: true,
   },
@@ -116,27 +107,14 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     root: "mcp_servers",
     language: "toml",
     keySource: fromShell("With this entry, Codex", "add FACELESS_API_KEY and the key to env"),
-    document: ({ command, args, env, isInstalled }) => ({
-      mcp_servers: {
-        [SERVER]: {
-          command,
-          args,
-          ...(env && { env_vars: ["FACELESS_API_KEY", ...NETWORK_VARIABLES] }),
-          // Codex gives a server 1 s before the first message, too short for npx, unless it is required.
-          ...(!isInstalled && { required: true }),
-          startup_timeout_sec: START_SECONDS,
-          tool_timeout_sec: CODEX_CALL_SECONDS,
-          env,
-        },
-      },
+    fields: ({ env, isInstalled }: Entry) => ({
+      ...(env && { env_vars: ["FACELESS_API_KEY", ...NETWORK_VARIABLES] }),
+      // Codex gives a server 1 s before the first message, too short for npx, unless it is required.
+      ...(!isInstalled && { required: true }),
+      startup_timeout_sec: START_SECONDS,
+      tool_timeout_sec: CODEX_CALL_SECONDS,
     }),
-    addCommand: ({ command, args, env }) => [
-      ..."codex mcp add faceless-video".split(" "),
-      ...variables(env && { FACELESS_API_KEY: EXAMPLE_KEY, ...env }),
-      "--",
-      command,
-      ...args,
-    ],
+    addCommand: `codex mcp add ${SERVER} ENV -- START`,
     obeysCwd: true,
   },
   gemini: {
@@ -144,13 +122,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     files: ["~/.gemini/settings.json"],
     // Gemini CLI leaves an unset variable as it is; this server recognizes this form as a placeholder.
     key: "${FACELESS_API_KEY}",
-    addCommand: ({ command, args, env }) => [
-      ..."gemini mcp add --scope user".split(" "),
-      ...variables(env),
-      SERVER,
-      command,
-      ...args,
-    ],
+    addCommand: `gemini mcp add --scope user ENV ${SERVER} START`,
     obeysCwd: true,
   },
   zed: {
@@ -283,7 +255,21 @@ export function filesOf(
 /** The content of a client's file that has nothing but this entry. */
 export function documentOf({ root = "mcpServers", fields, document }: ClientFormat, entry: Entry): object {
   const { command, args, env } = entry;
-  return document?.(entry) ?? { [root]: { [SERVER]: { command, args, env, ...fields } } };
+  const more = typeof fields === "function" ? fields(entry) : fields;
+  return document?.(entry) ?? { [root]: { [SERVER]: { command, args, env, ...more } } };
+}
+
+/** The words of the client's own command. */
+export function addCommandOf({ addCommand }: ClientFormat, entry: Entry): readonly string[] | undefined {
+  const { command, args, env } = entry;
+  const variables = Object.entries(env ? { FACELESS_API_KEY: EXAMPLE_KEY, ...env } : {});
+  const parts: Readonly<Record<string, readonly string[]>> = {
+    ENV: variables.map(([name, value]) => `--env=${name}=${value}`),
+    START: [command, ...args],
+    ENTRY: [JSON.stringify({ command, args, env, ...fieldsOf(entry) })],
+    JSON: [JSON.stringify({ name: SERVER, ...vscodeServer(entry), ...vscodeInputs(entry) })],
+  };
+  return addCommand?.split(" ").flatMap((word) => parts[word] ?? word);
 }
 
 /** Where the key comes from, in sentences; undefined if the user writes it into the entry. */
@@ -309,15 +295,14 @@ export const VSCODE_INPUTS = [
 ] as const;
 
 function vscodeDocument(entry: Entry): object {
-  return {
-    ...(entry.env && { inputs: vscodeInputs(entry) }),
-    servers: { [SERVER]: vscodeServer(entry) },
-  };
+  return { ...vscodeInputs(entry), servers: { [SERVER]: vscodeServer(entry) } };
 }
 
 /** They ask for the address too if it is not known. */
-function vscodeInputs({ env }: Entry) {
-  return VSCODE_INPUTS.filter(({ password }) => password || env?.["FACELESS_BASE_URL"] === EXAMPLE_URL);
+function vscodeInputs({ env }: Entry): object {
+  const asked = ({ id }: { id: string }) =>
+    id === "faceless_key" || env?.["FACELESS_BASE_URL"] === EXAMPLE_URL;
+  return env === undefined ? {} : { inputs: VSCODE_INPUTS.filter(asked) };
 }
 
 function vscodeServer({ command, args, env }: Entry): object {
@@ -327,8 +312,4 @@ function vscodeServer({ command, args, env }: Entry): object {
     FACELESS_BASE_URL: url === EXAMPLE_URL ? "${input:faceless_url}" : url,
   };
   return { type: "stdio", command, args, ...(env && { env: asked }) };
-}
-
-function variables(env: Entry["env"] = {}): readonly string[] {
-  return Object.entries(env).map(([name, value]) => `--env=${name}=${value}`);
 }

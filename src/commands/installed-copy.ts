@@ -30,8 +30,7 @@ export async function installCopy({
 }: CopyOptions): Promise<{ readonly script: string } | { readonly problem: string }> {
   const app = copyFolder(homeDir);
   const failed = (reason: string) => ({ problem: `no copy can be kept in ${app}: ${reason}` });
-  if (!existsSync(join(files, "cli.cjs")))
-    return failed("this server isn't built. Run npm run build first");
+  if (!existsSync(join(files, "cli.cjs"))) return failed("this server isn't built. Run npm run build first");
   try {
     await mkdir(app, { recursive: true, mode: 0o700 });
     const current = await loadedFolder(app);
