@@ -52,8 +52,9 @@ function clientSection(client: ClientName, isOnNpm: boolean): string {
   const { title, addCommand, menu } = format;
   const command = fenced(`${programCommand(`config ${client}`, isOnNpm)}\n`, "sh");
   const entry = entryOf(client, { windows: false, sandbox: false }, EXAMPLE_URL);
-  const own = addCommand?.(entry)
-    .filter((word) => typeof word === "string")
+  const own = addCommand
+    ?.split(" ")
+    .filter((word) => word !== "JSON")
     .slice(0, 3)
     .join(" ");
   const what =
