@@ -1,9 +1,7 @@
 // What the documents say of each client, from the data of `config` and the table that `npm run test:clients` measured.
 
 import { readFileSync } from "node:fs";
-import { entryOf } from "../src/commands/client-config.ts";
 import { filesOf, FORMATS, keySourceOf } from "../src/commands/client-formats.ts";
-import { EXAMPLE_URL } from "../src/commands/server-entry.ts";
 import { CLIENTS, type ClientName } from "../src/command-line.ts";
 import manifest from "../package.json" with { type: "json" };
 import { fenced, table } from "./markdown.ts";
@@ -51,7 +49,6 @@ function clientSection(client: ClientName, isOnNpm: boolean): string {
   const format = FORMATS[client];
   const { title, addCommand, menu } = format;
   const command = fenced(`${programCommand(`config ${client}`, isOnNpm)}\n`, "sh");
-  const entry = entryOf(client, { windows: false, sandbox: false }, EXAMPLE_URL);
   const own = addCommand
     ?.split(" ")
     .filter((word) => word !== "JSON")
