@@ -42,7 +42,7 @@ export interface ClientFormat {
   /** Where the client takes the key from. Default: what `key` says. */
   readonly keySource?: string;
   /** The fields of an entry after program, arguments and variables. */
-  readonly fields?: object | ((entry: Entry) => object);
+  readonly fields?: (entry: Entry) => object;
   /** What the file holds, if it is more than an entry with these fields. */
   readonly document?: (entry: Entry) => object;
   /** The client's own command that adds the entry. ENV stands for its variables, START for what it starts, ENTRY and JSON for all. */
@@ -59,7 +59,6 @@ export interface ClientFormat {
   /** Whether the server also gets the variables of the shell that the client starts from. */
   readonly inherits?: true;
 }
-
 
 const fromShell = (title: string, otherwise: string) =>
   `${title} takes the key from the variable FACELESS_API_KEY of the shell that it starts from. Started from a dock, a menu or another application, it finds none: then ${otherwise}.`;
@@ -84,7 +83,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     files: ["~/.claude.json"],
     key: "${FACELESS_API_KEY}",
     // Claude Code hides tools without alwaysLoad behind its search: the model has to know that they exist.
-    fields: { type: "stdio", alwaysLoad: true },
+    fields: () => ({ type: "stdio", alwaysLoad: true }),
     // `claude mcp add` can't set alwaysLoad.
     addCommand: `claude mcp add-json --scope user ${SERVER} ENTRY`,
     inherits: true,
@@ -107,7 +106,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     root: "mcp_servers",
     language: "toml",
     keySource: fromShell("With this entry, Codex", "add FACELESS_API_KEY and the key to env"),
-    fields: ({ env, isInstalled }: Entry) => ({
+    fields: ({ env, isInstalled }) => ({
       ...(env && { env_vars: ["FACELESS_API_KEY", ...NETWORK_VARIABLES] }),
       // Codex gives a server 1 s before the first message, too short for npx, unless it is required.
       ...(!isInstalled && { required: true }),
@@ -132,7 +131,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     menu: "the command zed: open settings",
     root: "context_servers",
     key: EXAMPLE_KEY,
-    fields: { timeout: CALL_SECONDS },
+    fields: () => ({ timeout: CALL_SECONDS }),
   },
   cline: {
     title: "Cline",
@@ -142,7 +141,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     ],
     menu: "MCP Servers, Configure",
     key: EXAMPLE_KEY,
-    fields: { disabled: false, autoApprove: [], timeout: CALL_SECONDS },
+    fields: () => ({ disabled: false, autoApprove: [], timeout: CALL_SECONDS }),
     note: NEEDS_NETWORK_VARIABLES,
   },
   windsurf: {
@@ -154,7 +153,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     title: "Copilot CLI",
     files: ["~/.copilot/mcp-config.json"],
     key: "${FACELESS_API_KEY}",
-    fields: { type: "local", tools: ["*"] },
+    fields: () => ({ type: "local", tools: ["*"] }),
   },
   opencode: {
     title: "opencode",
@@ -255,18 +254,20 @@ export function filesOf(
 /** The content of a client's file that has nothing but this entry. */
 export function documentOf({ root = "mcpServers", fields, document }: ClientFormat, entry: Entry): object {
   const { command, args, env } = entry;
-  const more = typeof fields === "function" ? fields(entry) : fields;
-  return document?.(entry) ?? { [root]: { [SERVER]: { command, args, env, ...more } } };
+  return document?.(entry) ?? { [root]: { [SERVER]: { command, args, env, ...fields?.(entry) } } };
 }
 
 /** The words of the client's own command. */
-export function addCommandOf({ addCommand }: ClientFormat, entry: Entry): readonly string[] | undefined {
+export function addCommandOf(
+  { addCommand, fields }: ClientFormat,
+  entry: Entry,
+): readonly string[] | undefined {
   const { command, args, env } = entry;
   const variables = Object.entries(env ? { FACELESS_API_KEY: EXAMPLE_KEY, ...env } : {});
   const parts: Readonly<Record<string, readonly string[]>> = {
     ENV: variables.map(([name, value]) => `--env=${name}=${value}`),
     START: [command, ...args],
-    ENTRY: [JSON.stringify({ command, args, env, ...fieldsOf(entry) })],
+    ENTRY: [JSON.stringify({ command, args, env, ...fields?.(entry) })],
     JSON: [JSON.stringify({ name: SERVER, ...vscodeServer(entry), ...vscodeInputs(entry) })],
   };
   return addCommand?.split(" ").flatMap((word) => parts[word] ?? word);
