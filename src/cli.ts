@@ -26,9 +26,7 @@ const STREAMS = { input: process.stdin, output: process.stdout, isDumb: process.
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 /** How long the last answers may be flushed. The whole end must take less than 250 ms. */
 const FLUSH_MS = 100;
-/** How long after it was told to end the process gives up a file or a name lookup that hangs. */
-const LAST_RESORT_MS = 230;
-/** Files and name lookups get at least this long, even if the end was slow until then. */
+/** Grace period for files and name lookups that hang at the end. */
 const THREAD_POOL_MS = 90;
 const LOOK_MS = 10;
 /** How long a sent paid or public request may delay the end, which then takes less than 2 s in all. */
@@ -100,9 +98,7 @@ async function runServer(config: Config): Promise<void> {
   const shutdown = (exitCode: number) => {
     if (ending) return;
     ending = true;
-    const toldMs = performance.now();
-    const exit = () =>
-      endProcess(exitCode, Math.max(THREAD_POOL_MS, LAST_RESORT_MS - (performance.now() - toldMs)));
+    const exit = () => endProcess(exitCode);
     // The process ends even if something below hangs.
     setTimeout(exit, PAID_REQUEST_GRACE_MS + FLUSH_MS);
     const ended = server?.end(PAID_REQUEST_GRACE_MS) ?? Promise.resolve();
@@ -249,6 +245,7 @@ async function runConfigCommand(client: ClientName, options: EntryOptions): Prom
 async function runDoctorCommand(command: Extract<Command, { name: "doctor" }>): Promise<void> {
   const { runDoctor } = await import("./commands/doctor.ts");
   const ui = await openTerminal();
+  keepAlive();
   const exitCode = await runDoctor({
     ...command,
     ...hostInfo(),

@@ -170,12 +170,9 @@ export function parseCommandLine(argv: readonly string[]): Command {
       return { name: of, json, ...(client !== undefined && { client: readClient(client) }) };
     }
     case "config": {
-      const [windows, sandbox, installed] = [
-        given.has("windows"),
-        given.has("sandbox"),
-        given.has("installed"),
-      ];
-      return { name: of, client: readClient(word), options: { windows, sandbox, installed } };
+      const { has } = given;
+      const options = { windows: has("windows"), sandbox: has("sandbox"), installed: has("installed") };
+      return { name: of, client: readClient(word), options };
     }
   }
 }

@@ -54,14 +54,11 @@ const PASSED_ON =
 /** Prints the report. Returns the exit code: 1 if no video could be made. */
 export async function runDoctor(options: DoctorOptions): Promise<number> {
   const { client, env, nodeVersion, json, isTerminal, print } = options;
-  // The timers of requests don't keep the process alive by themselves.
-  const keepAlive = setInterval(() => {}, 1_000);
   const { checks, settings }: Found =
     client === undefined
       ? { checks: [], settings: { env, flags: NO_FLAGS, hidden: [] } }
       : await ofEntry(client, options);
   const ofSettings = settings && (await checkSettings(settings, options));
-  clearInterval(keepAlive);
   const all = [pass("Node.js", nodeVersion), ...checks, ...(ofSettings?.checks ?? [])].map(cleanCheck);
   const names = new Set(all.map(({ name }) => (name.startsWith("FACELESS_") ? "settings" : name)));
   const ok = all.every(({ status }) => status !== "fail");

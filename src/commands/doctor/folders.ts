@@ -23,15 +23,15 @@ export async function checkJournal(config: Config, clock: Clock): Promise<Check>
       ? pass(NAME, "the sandbox keeps none")
       : pass(NAME, "switched off: after a restart nothing protects against paying or posting twice");
   const unusable = await findProblemOf(store, config.makesStateDir);
-  if (unusable !== undefined)
-    return fail(
+  if (unusable === undefined)
+    return pass(
       NAME,
-      `it ${unusable.problem}. Nothing is paid for or posted, since a repeat would not be noticed`,
-      `${unusable.fix[0]?.toUpperCase()}${unusable.fix.slice(1)}`,
+      `${store.place} keeps what was paid and posted, so that nothing is done twice. faceless-video-mcp history shows it`,
     );
-  return pass(
+  return fail(
     NAME,
-    `${store.place} keeps what was paid and posted, so that nothing is done twice. faceless-video-mcp history shows it`,
+    `it ${unusable.problem}. Nothing is paid for or posted, since a repeat would not be noticed`,
+    `${unusable.fix[0]?.toUpperCase()}${unusable.fix.slice(1)}`,
   );
 }
 
@@ -42,13 +42,14 @@ async function findProblemOf(
 ): Promise<Pick<JournalError, "problem" | "fix"> | undefined> {
   const read = await readJournal(store);
   if (read instanceof JournalError) return read;
-  try {
-    await store.rehearse?.();
-  } catch (error) {
-    if (error instanceof JournalError) return error;
-    throw error;
-  }
-  if (store.rehearse !== undefined) return undefined;
+  if (store.rehearse !== undefined)
+    return store.rehearse().then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof JournalError) return error;
+        throw error;
+      },
+    );
   const problem = await findFolderProblem(store.place, mayMake);
   const fix = "make sure that the folder is there, that you may write to it, and that its disk has space";
   return problem === undefined
