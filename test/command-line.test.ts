@@ -10,17 +10,14 @@ const serve = (flags: Partial<Flags>): Command => ({
 test.each<[string[], Command]>([
   [[], serve({})],
   [["--no-publish", "--sandbox", "--read-only"], serve({ sandbox: true, readOnly: true, noPublish: true })],
-  [["--sandbox=true", "--no-publish=false"], serve({ sandbox: true })],
   [["--sandbox=auto"], serve({ sandbox: "auto" })],
   [["--sandbox", "false", "--read-only", "true", "--no-publish", "false"], serve({ readOnly: true })],
   [["sandbox"], { name: "sandbox", port: 0 }],
-  [["sandbox", "--port", "8080"], { name: "sandbox", port: 8080 }],
   [
     ["sandbox", "--webhook=HTTPS://Hooks.example/a?b=c", "--port=80"],
     { name: "sandbox", port: 80, webhookUrl: "https://hooks.example/a?b=c" },
   ],
   [["doctor", "--client", "Cursor"], { name: "doctor", json: false, client: "cursor" }],
-  [["doctor", "--client=zed", "--json"], { name: "doctor", json: true, client: "zed" }],
   [["--json", "history"], { name: "history", json: true }],
   [
     ["config", "cursor"],
@@ -34,16 +31,13 @@ test.each<[string[], Command]>([
       options: { windows: true, sandbox: true, installed: true },
     },
   ],
-  [["call"], { name: "call", argv: [] }],
   [
     ["--sandbox", "call", "list_videos", "--limit", "5", "--help"],
     { name: "call", argv: ["--sandbox", "list_videos", "--limit", "5", "--help"] },
   ],
   [["--help"], { name: "help", of: "" }],
-  [["help"], { name: "help", of: "" }],
   [["help", "call"], { name: "help", of: "call" }],
   [["config", "--help"], { name: "help", of: "config" }],
-  [["--version"], { name: "version" }],
   [["version"], { name: "version" }],
 ])("the command line %j is understood", (argv, command) => {
   expect(parseCommandLine(argv)).toEqual(command);
@@ -53,16 +47,10 @@ const clients = `the clients are ${CLIENTS.join(", ")}`;
 test.each<[string[], string]>([
   [["--bogus"], "the server has no option --bogus"],
   [["--read-only=yes"], "option --read-only takes no value but true or false"],
-  [["--read-only", "yes"], "unknown command yes"],
   [[""], "unknown empty argument"],
-  [["demo", "now"], "demo takes no argument now"],
-  [["doctor", "--client"], "option --client needs a value; one that begins with - is written --client=VALUE"],
   [["doctor", "--client", "emacs"], `unknown client emacs; ${clients}`],
-  [["history", "--sandbox"], "history has no option --sandbox"],
   [["config"], `config needs a client; ${clients}`],
-  [["config", "cursor", "--sandbox=auto"], "option --sandbox takes no value but true or false"],
   [["config", "cursor", "zed"], "config takes no argument zed"],
-  [["help", "emacs"], "unknown command emacs"],
   [["history", "--json", "--json"], "option --json was given twice"],
   [
     ["sandbox", "--webhook", "--port=80"],
@@ -78,11 +66,8 @@ const hint = "argument (the key belongs in FACELESS_API_KEY, never on a command 
 test.each<[string[], string]>([
   [["fl_canary"], `unknown ${hint}`],
   [["--fl_canary"], `the server has no ${hint}`],
-  [["config", "cursor", "fl_canary"], `config takes no ${hint}`],
   [["doctor", "--client", "fl_canary"], `unknown ${hint}; ${clients}`],
   [["--api-key=x\nfl_canary"], "the server has no option --api-key"],
-  [["--sandbox=fl_canary"], "option --sandbox takes no value but true or false"],
-  [["sandbox", "--port", "fl_canary"], "option --port takes a number from 0 to 65535"],
 ])("the command line %j is refused without showing its key", (argv, problem) => {
   expect(() => parseCommandLine(argv)).toThrow(new UsageError(problem));
 });

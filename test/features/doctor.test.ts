@@ -118,11 +118,6 @@ const BROKEN: readonly BrokenSetUp[] = [
     told: /^fail entry Repair ~\/\.cursor\/mcp\.json: a comma, quote or bracket is missing .+\. \(Cursor's file can't be read\)$/,
   },
   {
-    what: "a file in UTF-16, as PowerShell 5 writes it",
-    content: () => Buffer.from(`\uFEFF${JSON.stringify(servers({}))}`, "utf16le"),
-    told: /^fail entry Repair .+, it is not in UTF-8, /,
-  },
-  {
     what: "an entry that is switched off",
     client: "cline",
     content: (url) => servers(good(url), { disabled: true }),
@@ -338,7 +333,6 @@ const NPX = ["npx", "-y", "faceless-video-mcp"];
 const PRINTED = launch({ windows: false, sandbox: false });
 test.each<[string, ClientName, readonly string[], string | undefined, RegExp]>([
   ["a bare npx", "cursor", NPX, undefined, /^npx obeys/],
-  ["npx with a folder that Cursor ignores", "cursor", NPX, "/", /^npx obeys/],
   [
     "npx in a shell",
     "cursor",
@@ -346,13 +340,9 @@ test.each<[string, ClientName, readonly string[], string | undefined, RegExp]>([
     undefined,
     /^npx obeys/,
   ],
-  ["npx through env", "cursor", ["/usr/bin/env", "A=1", ...NPX], undefined, /^npx obeys/],
-  ["npx in the project's folder", "gemini", NPX, ".", /^npx obeys/],
   ["a script of the project", "cursor", ["node", "dist/bin.cjs"], undefined, /^"dist\/bin\.cjs" is a file/],
-  ["npx in another folder", "cursor", ["/bin/sh", "-c", "cd ~ && npx x"], undefined, /^nothing$/],
   ["npx in the home folder", "gemini", NPX, "/home/user", /^nothing$/],
   ["the printed npx", "cursor", [PRINTED.command, ...PRINTED.args], undefined, /^nothing$/],
-  ["the installed copy", "cursor", ["/usr/bin/node", "/home/user/app/bin.cjs"], undefined, /^nothing$/],
   ["npx in an application without projects", "lm-studio", NPX, undefined, /^nothing$/],
 ])("doctor says of %s in %s whether a project can take it over", (_, client, words, cwd, risk) => {
   expect(hijackRisk(words, cwd, FORMATS[client]) ?? "nothing").toMatch(risk);
@@ -408,11 +398,6 @@ test.each<[string, () => Promise<Values> | Values, RegExp]>([
     "a key that is refused",
     () => at(envelope(401, "unauthorized", `No such key: ${CANARY}`)),
     /^fail key Check FACELESS_API_KEY: create a key.+\(HTTP 401; its words: "No such key: \[redacted\]"\)\)$/,
-  ],
-  [
-    "a refusal in words for a caller",
-    () => at(envelope(400, "bad_request", "No such thing.")),
-    /^fail service See what the service says, and check FACELESS_BASE_URL\. .+"No such thing\."\)\)$/,
   ],
   [
     "an account without credits",
@@ -502,7 +487,6 @@ test("doctor shows no key that was set in the wrong variable", async () => {
 
 test.each([
   ["in colour at a terminal", { TERM: "xterm" }, true, true],
-  ["plainly at a terminal without colours", { TERM: "dumb" }, true, false],
   ["plainly for a user who wants no colours", { NO_COLOR: "1" }, true, false],
   ["plainly outside a terminal", { TERM: "xterm" }, false, false],
 ])("doctor marks its checks %s", async (_, env, isTerminal, isColoured) => {

@@ -65,15 +65,12 @@ test("the sandbox needs no key, URL, proxy or journal, and uses none that is set
 });
 
 test.each<[name: string, value: string, expected: object]>([
-  ["FACELESS_SAVE_DIR", "/Users/Ann Lee/Videos", { saveDir: "/Users/Ann Lee/Videos" }],
   ["FACELESS_SAVE_DIR", "~/Videos", { saveDir: `${HOME}/Videos` }],
   ["FACELESS_POLL_SECONDS", " 7.25 ", { pollSeconds: 7.25 }],
-  ["FACELESS_POLL_SECONDS", "3600", { pollSeconds: 3600 }],
   ["FACELESS_MAX_GENERATIONS", "007", { maxGenerations: 7 }],
   ["FACELESS_CONFIRM_GENERATE", "always", { confirmGenerate: "always" }],
   ["FACELESS_CONFIRM_PUBLISH", "OFF", { confirmPublish: "off" }],
   ["FACELESS_STATE_DIR", "Off", { stateDir: undefined, makesStateDir: false }],
-  ["FACELESS_STATE_DIR", "~/a/../state", { stateDir: `${HOME}/state`, makesStateDir: false }],
   // No client expands it.
   ["FACELESS_STATE_DIR", "/${KEY", { stateDir: "/${KEY", makesStateDir: false }],
   [
@@ -113,41 +110,19 @@ const apiPath = (path: string) => ({
 const QUERY = { problem: "has a query or a fragment", fix: "Remove everything from ? or # on" };
 
 test.each<[variable: string, mistake: object, values: readonly string[]]>([
-  ["FACELESS_SAVE_DIR", RELATIVE, ["Videos", "~other/Videos", "$HOME/Videos", "off"]],
-  ["FACELESS_STATE_DIR", RELATIVE, ["state", "./off", "../state"]],
-  [
-    "FACELESS_MAX_GENERATIONS",
-    not("FACELESS_MAX_GENERATIONS"),
-    ["1.5", "-1", "many", "9007199254740993", "９"],
-  ],
-  ["FACELESS_CONFIRM_GENERATE", not("FACELESS_CONFIRM_GENERATE"), ["yes"]],
+  ["FACELESS_SAVE_DIR", RELATIVE, ["Videos", "~other/Videos"]],
+  ["FACELESS_MAX_GENERATIONS", not("FACELESS_MAX_GENERATIONS"), ["1.5", "-1"]],
   ["FACELESS_CONFIRM_PUBLISH", not("FACELESS_CONFIRM_PUBLISH"), ["false", "0"]],
   ["FACELESS_JOURNAL_URL", not("FACELESS_JOURNAL_URL"), ["mysql://u:p@db.test/x"]],
-  [
-    "HTTPS_PROXY",
-    not("HTTPS_PROXY", ", or remove it"),
-    ["socks5://user:x@proxy.example", "http://", "a proxy"],
-  ],
-  ["HTTP_PROXY", not("HTTP_PROXY", ", or remove it"), ["http://user:x@proxy:99999"]],
+  ["HTTPS_PROXY", not("HTTPS_PROXY", ", or remove it"), ["socks5://user:x@proxy.example"]],
   ["FACELESS_API_KEY", notKey("does not begin with fl_"), ["canary", "Bearer fl_canary"]],
   [
     "FACELESS_API_KEY",
     notKey("has characters or a length that no key has"),
-    [
-      "fl_",
-      "fl_canary canary",
-      "fl_canary\u200B",
-      String.raw`fl_can\ary`,
-      "fl_cänary",
-      `fl_${"a".repeat(510)}`,
-    ],
+    ["fl_", "fl_canary canary", "fl_cänary", `fl_${"a".repeat(510)}`],
   ],
   ["FACELESS_API_KEY", IN_QUOTES, [`"fl_canary"`]],
-  [
-    "FACELESS_BASE_URL",
-    PLAIN,
-    ["http://canary.example", "http://localhost.canary.example", "http://localhost@canary.example"],
-  ],
+  ["FACELESS_BASE_URL", PLAIN, ["http://canary.example", "http://localhost.canary.example"]],
   [
     "FACELESS_BASE_URL",
     { problem: "is not a URL", fix: WHOLE },
@@ -168,8 +143,6 @@ test.each<[variable: string, mistake: object, values: readonly string[]]>([
     QUERY,
     ["https://videos.example.com/a?key=canary", "https://videos.example.com/#canary"],
   ],
-  ["FACELESS_BASE_URL", IN_QUOTES, ['"https://canary.example"']],
-  ["FACELESS_BASE_URL", apiPath("/api"), ["https://videos.example.com/api"]],
   ["FACELESS_BASE_URL", apiPath("/api/mcp"), ["https://videos.example.com/api/mcp/"]],
   [
     "FACELESS_BASE_URL",
@@ -189,9 +162,7 @@ test("on Windows a folder without its drive is relative too", () => {
 
 test.each([
   ["FACELESS_MAX_GENERATIONS", "${env:LIMIT}"],
-  ["FACELESS_CONFIRM_GENERATE", "${ASK}"],
   ["FACELESS_CONFIRM_PUBLISH", "${ASK:-on}"],
-  ["FACELESS_STATE_DIR", "/state/${env:USER}"],
   ["FACELESS_JOURNAL_URL", "postgres://u:${env:PASSWORD}@db.test/x"],
 ])("%s guards money or publicity, so a placeholder is a problem: %s", (variable, value) => {
   expect(problemOf({ [variable]: value })).toEqual({
@@ -211,13 +182,9 @@ test("a database for a journal that another setting switches off is a problem", 
 });
 
 test.each([
-  [
-    "FACELESS_POLL_SECONDS",
-    ["0.05", "3600.1", "-1", "1e2", "0x10", "1,5", "5s", ".", `${"1".repeat(100_000)}x`],
-  ],
-  ["FACELESS_SANDBOX_SECONDS", ["-0", "3601", "Infinity", "1 2", "twenty"]],
-  ["FACELESS_WEBHOOK_PORT", ["0", "65536", "80.5", "0x50", "localhost:8787"]],
-  ["FACELESS_LOG_LEVEL", ["verbose", "2", "off"]],
+  ["FACELESS_POLL_SECONDS", ["0.05", "3600.1", "1e2", "5s"]],
+  ["FACELESS_WEBHOOK_PORT", ["65536", "80.5"]],
+  ["FACELESS_LOG_LEVEL", ["verbose"]],
 ])("%s is harmless, so a wrong value is warned of and its default used", (variable, wrong) => {
   const { problem, fix } = not(variable, ", or remove it");
   const usual = SETTING_LIST.find(({ name }) => name === variable)?.default;
@@ -227,7 +194,7 @@ test.each([
     expect([value, read({ [variable]: value })]).toEqual([value, { ...read({}), warnings: [warning] }]);
 });
 
-test.each(["", "\t\n", "${KEY}", "${env:KEY:-none}", "x${KEY}y", "${user_config.x}"])(
+test.each(["", "${env:KEY:-none}", "${user_config.x}"])(
   "%j counts as unset, though not for every guard",
   (value) => {
     const isUnsetForAll = value.trim() === "" || value.startsWith("${user_config.");
@@ -253,7 +220,7 @@ test("a placeholder in place of a needed value is said to be one", () => {
   });
 });
 
-test.each(["fl_a", "fl_live_A-b.c~d+e/f=", "fl_$&%[(", "  fl_canary\r\n", `fl_${"a".repeat(509)}`])(
+test.each(["fl_live_A-b.c~d+e/f=", "  fl_canary\r\n", `fl_${"a".repeat(509)}`])(
   "%.30j is a usable key",
   (value) => {
     expect(read({ FACELESS_API_KEY: value })).toMatchObject({ service: { apiKey: value.trim() } });
@@ -273,10 +240,8 @@ test.each([
   ["  https://videos.example.com/a//b//\n", "https://videos.example.com/a//b"],
   ["HTTPS://Videos.Example.COM.:443/A/", "https://videos.example.com/A"],
   ["http://LOCALHOST.:8080/x/", "http://localhost:8080/x"],
-  ["http://127.1", "http://127.0.0.1/"],
   ["http://[0:0:0:0:0:0:0:1]:8080", "http://[::1]:8080/"],
   ["https://videos.example.com/api/faceless", "https://videos.example.com/api/faceless"],
-  ["https://videos.example.com/my-api", "https://videos.example.com/my-api"],
 ])("%j is a usable address", (value, href) => {
   const { service, problems } = read({ FACELESS_BASE_URL: value });
 
@@ -293,7 +258,6 @@ test.each<[env: Environment, proxies: object]>([
     },
     { https: "http://proxy.example:8080/", http: "https://u:p@b.example/", none: "a.example" },
   ],
-  [{ NO_PROXY: "localhost,*" }, { none: "*" }],
   [{ NO_PROXY: "host.:8080 .example. ,, *.example.org" }, { none: "host:8080,.example,*.example.org" }],
   [{ FACELESS_BASE_URL: "http://[::1]:1", HTTP_PROXY: "socks5://x", NO_PROXY: "y" }, {}],
 ])("the proxies of %j are %j: in upper case, else in lower case, and none for loopback", (env, proxies) => {

@@ -21,21 +21,15 @@ test.each([
   ["postgres://user:p%40ss+@db.test:6432/videos", { ...VIDEOS, password: "p@ss+", port: 6432 }],
   ["postgres://user:p@ss@db.test/videos", { ...VIDEOS, password: "p@ss" }],
   ["postgresql://db.test", { ...VIDEOS, user: undefined, database: "postgres" }],
-  ["postgres://user@db.test", { ...VIDEOS, database: "user" }],
   ["postgres://user@db.test/my%20videos", { ...VIDEOS, database: "my videos" }],
   ["postgres://other@else.test:1/else?host=db.test&port=2&user=user&dbname=videos", { ...VIDEOS, port: 2 }],
   ["postgres:///videos?host=db.test&user=user&password=a+b", { ...VIDEOS, password: "a+b" }],
-  ["postgres://user@/videos?host=/run/postgresql", { ...LOCAL, host: "/run/postgresql" }],
   ["postgres://user@%2Frun%2Fpostgresql/videos?sslmode=verify-full", { ...LOCAL, host: "/run/postgresql" }],
   ["postgres://user@[::1]:6432/videos", { ...LOCAL, host: "::1", port: 6432 }],
   ["postgres://user@localhost/videos", { ...LOCAL, host: "localhost" }],
-  ["postgres://user@localhost/videos?sslmode=require", { ...VIDEOS, host: "localhost", verify: "none" }],
-  ["postgres://user@localhost/videos?sslrootcert=/ca.pem", { ...ROOT, host: "localhost" }],
   ["postgres://user@db.test/videos?sslmode=disable", LOCAL],
-  ["postgres://user@db.test/videos?sslmode=prefer", { ...VIDEOS, verify: "none" }],
   ["postgres://user@db.test/videos?sslmode=disable&sslmode=require", { ...VIDEOS, verify: "none" }],
   ["postgres://user@db.test/videos?sslmode=require&channel_binding=require", VIDEOS],
-  ["postgres://user@db.test/videos?sslmode=verify-ca", VIDEOS],
   ["postgres://user@db.test/videos?sslmode=verify-full&sslrootcert=system", VIDEOS],
   ["postgres://user@db.test/videos?sslrootcert=~/my+ca.pem", { ...ROOT, rootCert: "/home/ann/my+ca.pem" }],
   ["postgres://user@db.test/videos?sslmode=require&sslrootcert=/ca.pem", { ...ROOT, verify: "ca" }],
@@ -46,10 +40,7 @@ test.each([
 
 test.each([
   ["postgres://u:p@one.test,two.test/x", "a second host"],
-  ["postgres://u:p@one.test:1,two.test:2/x", "a second host"],
-  ["postgres://u:p@db.test/x?host=one.test,two.test", "a second host"],
   ["postgres://u:p@db.test/x?sslmode=require&connect_timeout=10", "connect_timeout"],
-  ["postgres://u:p@db.test/x?hostaddr=10.0.0.1", "hostaddr"],
   ["postgres://u:p@db.test/x?sslmode=allow", "this sslmode"],
   ["postgres://u:p@db.test/x?%20%20", "a part after the ?"],
 ])("in %s, %s is refused by name", (text, part) => {
@@ -61,9 +52,7 @@ test.each([
 
 test.each([
   "postgres://u:12/s3cret@db.test/x",
-  "postgres://u:1?s3cret@db.test/x",
   "postgres://u:1#s3cret@db.test/x",
-  "postgres://u:1%s3cret@db.test/x",
   "postgres://u:s3 cret@db.test/x",
 ])("%s needs its special characters encoded", (text) => {
   expect(read(text)).toEqual({
@@ -84,12 +73,8 @@ test("an address in quotes, and a relative path of a certificate, are named", ()
 
 test.each([
   "mysql://u:p@db.test/x",
-  "postgres:db.test",
   "postgres:///x",
-  "postgres://",
-  "postgres://u:p@db.test:x",
   "postgres://u:p@db.test:70000/x",
-  "postgres://db.test/x?port=0",
   "postgres://%ff@db.test/x",
   "db.test",
 ])("%s is no address of a database", (text) => {
