@@ -122,12 +122,13 @@ export function declaredCapabilities(server: McpServer, { envelope }: McpRequest
 export function declinedError({ verb }: Question, action: unknown): BridgeError {
   // Some clients decline or cancel what they can't show; a no of the user's is a choice.
   const isByItself = action === "decline" || action === "cancel";
+  const unanswered = isByItself ? "the question was closed without a yes" : "no answer came";
   return new BridgeError({
     code: "declined",
     message:
-      isByItself || action === "accept"
+      action === "accept"
         ? `The user was asked and did not agree to ${verb}.`
-        : `The user was asked whether to ${verb}, and no answer came.`,
+        : `The client was told to ask the user whether to ${verb}, and ${unanswered}.`,
     nextStep: isByItself
       ? "If the user saw no question, their client may have answered by itself: docs/ERRORS.md of this server tells them what to do. Otherwise don't ask again unless the user brings it up."
       : "Don't ask again unless the user brings it up.",

@@ -4,6 +4,8 @@
 import { expect, test } from "vitest";
 import { BUILT_FILE, connectLegacy, connectModern, textOf } from "../fixtures/clients.ts";
 import { JOB_ID, TOOLS } from "../fixtures/constants.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { until } from "../fixtures/until.ts";
 
 /** The build works the schemas out, so what the built file says is compared. */
 const BUILT = { file: BUILT_FILE };
@@ -48,6 +50,49 @@ test("the texts from a topic to its publication take at most 1,078 tokens", asyn
   ];
 
   expect([raw.getInstructions(), ...results.map(textOf)].join("").length / 4).toBeLessThanOrEqual(1_078);
+});
+
+/** An ordinary topic of 30 seconds, with pictures: 669 characters. */
+const TOPIC = "Nine socks go missing, one a night. [a red sock on a washing line] ".repeat(10).trim();
+
+test("seven calls take at most 1,400 tokens, a finished and saved video 450 of them", async () => {
+  const folder = temporaryFolder();
+  const env = { FACELESS_SANDBOX_SECONDS: "1", FACELESS_POLL_SECONDS: "0.1", FACELESS_SAVE_DIR: folder };
+  const { raw, call } = await connectLegacy({ args: ["--sandbox"], env });
+  const started = await call("generate_video", { topic: TOPIC });
+  const jobId = started.structuredContent?.["jobId"];
+  const rendering = await call("get_video_status", { jobId });
+  let ready = rendering;
+  await until(async () => {
+    ready = await call("get_video_status", { jobId, waitSeconds: 50 });
+    return textOf(ready).includes("It is saved as");
+  });
+  const published = await call("publish_video", { jobId, platforms: ["tiktok"] });
+
+  // The folders of tests have long paths.
+  const tokensOf = (...texts: unknown[]) => texts.join("").replaceAll(folder, "/home/anna/Videos").length / 4;
+  const looks = [rendering, rendering, rendering, rendering, ready].map(textOf);
+  expect(looks[0]).toContain("Still rendering");
+  expect(tokensOf(textOf(ready))).toBeLessThanOrEqual(450);
+  expect(tokensOf(raw.getInstructions(), textOf(started), ...looks, textOf(published))).toBeLessThanOrEqual(
+    1_400,
+  );
+});
+
+test("a list of 20 finished videos takes at most 2,000 tokens", async () => {
+  const env = { FACELESS_SANDBOX_SECONDS: "0.1", FACELESS_POLL_SECONDS: "0.1" };
+  const { call } = await connectLegacy({ args: ["--sandbox"], env });
+  for (let number = 1; number <= 20; number++) {
+    // eslint-disable-next-line no-await-in-loop -- the list has an order
+    const { structuredContent } = await call("generate_video", { topic: `${number} ${TOPIC}` });
+    const jobId = structuredContent?.["jobId"];
+    // eslint-disable-next-line no-await-in-loop -- as above
+    if (number === 20) await call("get_video_status", { jobId, waitSeconds: 50 });
+  }
+  const list = textOf(await call("list_videos", { limit: 20 }));
+
+  expect(list.match(/"finalVideoUrl"/g)).toHaveLength(20);
+  expect(list.length / 4).toBeLessThanOrEqual(2_000);
 });
 
 test("no tool schema uses $ref, and output schemas are objects that allow extra fields", async () => {

@@ -1,7 +1,8 @@
 // npm run test:agents: does an agent that knows only what the protocol shows pay and post as its user wants?
 //
-//   play FOLDER [--agent COMMAND]  opens all situations below FOLDER, gives each task.md to COMMAND, such as
-//                            "claude -p --allowedTools Bash"; without one, waits until each has an answer.md
+//   play FOLDER [--agent COMMAND] [--from NUMBER]  opens all situations, or those from this one on, below FOLDER,
+//                            gives each task.md to COMMAND, such as "claude -p --allowedTools Bash"; without one,
+//                            waits until each has an answer.md
 //   call FOLDER/SITUATION [TOOL JSON]  how the agent calls tools; without a tool, shows what a client would
 //   record NAME FOLDER...          the runs below these folders, as a page: record.md beside this file
 
@@ -31,9 +32,12 @@ const scoreSchema = z.object({
 const callSchema = z.object({ tool: z.string().optional(), args: z.record(z.string(), z.unknown()) });
 type Score = z.infer<typeof scoreSchema>;
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { agent: { type: "string" } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { agent: { type: "string" }, from: { type: "string", default: "1" } },
+});
 const [command, first = "", ...rest] = positionals;
-if (command === "play" && first !== "") await play(resolve(first), values.agent);
+if (command === "play" && first !== "") await play(resolve(first), values.agent, Number(values.from));
 else if (command === "call" && first !== "") await call(resolve(first), rest[0], rest[1]);
 else if (command === "record" && rest.length > 0)
   record(
@@ -42,12 +46,14 @@ else if (command === "record" && rest.length > 0)
   );
 else
   throw new Error(
-    "Usage: play FOLDER [--agent COMMAND], call FOLDER/SITUATION [TOOL JSON], record NAME FOLDER...",
+    "Usage: play FOLDER [--agent COMMAND] [--from NUMBER], call FOLDER/SITUATION [TOOL JSON], record NAME FOLDER...",
   );
 
-async function play(folder: string, agent: string | undefined): Promise<void> {
-  const opened = await Promise.all(SITUATIONS.map((situation, index) => open(folder, situation, index)));
-  process.stdout.write(`Open: ${SITUATIONS.length} situations below ${folder}\n`);
+async function play(folder: string, agent: string | undefined, from: number): Promise<void> {
+  const opened = await Promise.all(
+    SITUATIONS.flatMap((situation, index) => (index + 1 < from ? [] : open(folder, situation, index + 1))),
+  );
+  process.stdout.write(`Open: ${opened.length} situations below ${folder}\n`);
   const scores: Score[] = [];
   /* eslint-disable no-await-in-loop -- one situation after the other */
   for (const { situation, place, account, close } of opened) {
@@ -67,8 +73,8 @@ async function play(folder: string, agent: string | undefined): Promise<void> {
 }
 
 /** Makes the folder of a situation, with all that was said and done before the agent takes over. */
-async function open(folder: string, situation: Situation, index: number) {
-  const place = join(folder, `${String(index + 1).padStart(2, "0")}-${situation.name.replace(/\W+/g, "-")}`);
+async function open(folder: string, situation: Situation, number: number) {
+  const place = join(folder, `${String(number).padStart(2, "0")}-${situation.name.replace(/\W+/g, "-")}`);
   // One server serves the agent to its answer, as in a chat: it remembers the calls before.
   let connection: Promise<Client> | undefined;
   const account = await openAccount(situation, async ({ json }) => ({
@@ -92,6 +98,7 @@ async function open(folder: string, situation: Situation, index: number) {
     const result = await before.callTool({ name: "generate_video", arguments: request });
     const started = z.object({ jobId: z.string() }).safeParse(result.structuredContent);
     if (started.success) shown.push(started.data.jobId);
+    else if (situation.fault !== "first answer lost") throw new Error(`Not made: ${JSON.stringify(result)}`);
   }
   account.takeOver(madeAre);
   if (posted !== undefined) {

@@ -353,7 +353,7 @@ export const SITUATIONS: readonly Situation[] = [
     name: "the one from this morning",
     conversation: "User: Where is the video of the bees, the one from this morning?",
     made: [TEA, BEES],
-    hoursAgo: 5,
+    hoursAgo: 2,
     listed: [FOX],
     isNewChat: true,
     isUntitled: true,
