@@ -80,12 +80,13 @@ function reviewLength(
   const count = countSpoken(spoken, unit);
   if (count <= MAX_EXCESS[duration === undefined ? "default" : "chosen"] * perSecond * seconds)
     return undefined;
-  const hold = (some: number) =>
-    `hold ${Math.round(perSecond * 0.88 * some)} to ${Math.round(perSecond * some)}.`;
+  const comfortable = perSecond * 0.88;
+  const hold = (some: number) => `hold ${Math.round(comfortable * some)} to ${Math.round(perSecond * some)}.`;
   const most = seconds < DURATION.max ? ` ${DURATION.max} seconds, the most, ${hold(DURATION.max)}` : "";
+  const needed = Math.min(Math.ceil(count / comfortable), DURATION.max);
   return {
     finding: `About ${count} ${unit} of the topic would be spoken, and ${seconds} seconds of ${languageName(language)} ${hold(seconds)}${most}`,
-    advice: `Shorten it with the user, or ${count <= perSecond * DURATION.max ? "agree on a longer duration" : "plan several videos, each paid for"}.`,
+    advice: `Shorten it with the user, or ${count <= perSecond * DURATION.max ? `agree on a duration of ${needed} seconds` : "plan several videos, each paid for"}.`,
   };
 }
 
