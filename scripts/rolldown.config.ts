@@ -90,8 +90,7 @@ export default {
       name: "ascii",
       generateBundle(_, bundle) {
         for (const chunk of Object.values(bundle))
-          // tinyld's table has names beyond U+FFFF, which can't be escaped without quotes.
-          if (chunk.type === "chunk" && !chunk.name.startsWith("tinyld")) chunk.code = escaped(chunk.code);
+          if (chunk.type === "chunk") chunk.code = escaped(chunk.code);
       },
     },
     {
