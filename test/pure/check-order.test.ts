@@ -111,6 +111,16 @@ test.each([
   },
 );
 
+test("a text that is too long for its seconds is told with the seconds that it takes", async () => {
+  expect(await reviewOrder({ topic: "word ".repeat(95) })).toEqual([
+    {
+      finding:
+        "About 95 words of the topic would be spoken, and 30 seconds of English hold 66 to 75. 90 seconds, the most, hold 198 to 225.",
+      advice: "Shorten it with the user, or agree on a duration of 44 seconds.",
+    },
+  ]);
+});
+
 /** Texts as users dictate them. */
 const FOREIGN_TEXTS = {
   de: [
