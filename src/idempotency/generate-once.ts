@@ -21,7 +21,7 @@ import {
   ORDER_GUARD_MS,
   orderKey,
   ordersOf,
-  sameOrders,
+  SameOrders,
 } from "./same-request.ts";
 
 /** The job as the service reports it; undefined if it couldn't be read in time. */
@@ -99,6 +99,7 @@ const DAY_MS = 24 * 3_600_000;
 
 export class GenerateOnce {
   readonly #options: GenerateOnceOptions;
+  readonly #sameOrders = new SameOrders();
 
   constructor(options: GenerateOnceOptions) {
     this.#options = options;
@@ -110,7 +111,7 @@ export class GenerateOnce {
     const { confirm, warnings = [], asksFirst = false, ask, signal, client } = options;
     const ordered = argumentsOf(order);
     const intent = { operation: "generate", arguments: ordered, client } as const;
-    const call = guard.startCall(sameOrders(ordered), signal);
+    const call = guard.startCall(this.#sameOrders.selectorFor(ordered), signal);
     let confirmedKey: string | undefined; // the plan to which the user has agreed
     for (;;) {
       const snapshot = await guard.waitUntilIdle(call);

@@ -19,7 +19,7 @@ const IGNORED =
 const NON_BRACKETS = /[^[\](){}（）［］｛｝]/g;
 
 /** Equal for topics that make the same video. */
-export function comparableTopic(topic: string): string {
+function comparableTopic(topic: string): string {
   const compared = topic
     .normalize("NFC")
     .replace(INVISIBLE, "")
@@ -34,35 +34,46 @@ export function comparableTopic(topic: string): string {
 /** The arguments of an order as the journal holds them, or as a caller gives them. */
 type Arguments = Readonly<Record<string, unknown>>;
 
-/**
- * Selects the entries of the same order. An argument that an entry lacks has today's default; one that this
- * version does not know can't be compared, so it makes no difference: that costs a confirmation, never a video.
- */
-export function sameOrders(order: Arguments): (entries: readonly JournalEntry[]) => OrderEntry[] {
-  const wanted = settingsOf(order);
-  const topic = topicOf(order);
-  // A call looks at the same entries again and again.
-  const known = new WeakMap<OrderEntry, boolean>();
-  const isSame = (entry: OrderEntry) => {
-    const isKnown =
-      known.get(entry) ?? (settingsOf(entry.arguments) === wanted && topicOf(entry.arguments) === topic);
-    known.set(entry, isKnown);
-    return isKnown;
-  };
-  return (entries) => ordersOf(entries).filter(isSame);
+/** Finds the entries of the same order. Remembers each entry's topic: long journals are looked at again and again. */
+export class SameOrders {
+  readonly #topics = new WeakMap<OrderEntry, string>();
+
+  /**
+   * An argument that an entry lacks has today's default. One that this version does not know can't be compared, so
+   * it makes no difference: that costs a confirmation, never a video.
+   */
+  selectorFor(order: Arguments): (entries: readonly JournalEntry[]) => OrderEntry[] {
+    const topic = topicOf(order);
+    const isSame = (entry: OrderEntry) =>
+      this.#topicOf(entry) === topic &&
+      SETTINGS.every((name) => settingOf(entry.arguments, name) === settingOf(order, name));
+    return (entries) => ordersOf(entries).filter(isSame);
+  }
+
+  #topicOf(entry: OrderEntry): string {
+    const known = this.#topics.get(entry);
+    if (known !== undefined) return known;
+    const topic = topicOf(entry.arguments);
+    this.#topics.set(entry, topic);
+    return topic;
+  }
 }
 
 /** Identifies an order, for codes of today: it is stored nowhere. */
 export function orderKey(order: Arguments): string {
-  return `generate ${settingsOf(order)} ${topicOf(order)}`;
+  return `generate ${JSON.stringify(SETTINGS.map((name) => settingOf(order, name)))} ${topicOf(order)}`;
 }
 
 function topicOf({ topic }: Arguments): string {
   return comparableTopic(String(topic));
 }
 
-function settingsOf(args: Arguments): string {
-  return JSON.stringify(Object.entries(DEFAULTS).map(([name, preset]) => args[name] ?? preset));
+type SettingName = keyof typeof DEFAULTS;
+// eslint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a constant
+const SETTINGS = Object.keys(DEFAULTS) as SettingName[];
+
+function settingOf(args: Arguments, name: SettingName): unknown {
+  return args[name] ?? DEFAULTS[name];
 }
 
 /** The order without what was left out. */

@@ -3,7 +3,7 @@
 
 import { expect, test } from "vitest";
 import type { OrderEntry } from "../../src/idempotency/journal.ts";
-import { jobHistories, sameOrders } from "../../src/idempotency/same-request.ts";
+import { jobHistories, SameOrders } from "../../src/idempotency/same-request.ts";
 import type { Order } from "../../src/service/responses.ts";
 import { localTime } from "../../src/text.ts";
 import { describePost } from "../../src/tools/describe.ts";
@@ -28,7 +28,7 @@ async function publishedTo({ journal }: Process) {
 /** Whether a call's order is the same as an entry's. */
 function isSameOrder(order: Order, ordered: object): boolean {
   const entry: OrderEntry = { id: "1", atMs: NOW, operation: "generate", arguments: { ...ordered } };
-  return sameOrders({ ...order })([entry]).length === 1;
+  return new SameOrders().selectorFor({ ...order })([entry]).length === 1;
 }
 
 test.each<[string, object, object, boolean]>([
