@@ -3,7 +3,7 @@
 
 import { parseArgs } from "node:util";
 import type { Flags } from "./config.ts";
-import { parseWhole } from "./setting-values.ts";
+import { parseWhole } from "./settings/values.ts";
 
 /** The clients that `config` knows, in the order in which they are listed. */
 export const CLIENTS = [

@@ -2,7 +2,7 @@
 // Never throws, because the server has to start and report a wrong setting at each call. Never shows a value.
 
 import { join } from "node:path";
-import { DATABASE_EXAMPLE, parseDatabaseAddress } from "./database-address.ts";
+import { DATABASE_EXAMPLE, parseDatabaseAddress } from "./settings/database-address.ts";
 import { isLoopback } from "./loopback.ts";
 import {
   EXAMPLE_URL,
@@ -17,7 +17,7 @@ import {
   parseNumber,
   parseProxy,
   parseWhole,
-} from "./setting-values.ts";
+} from "./settings/values.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 

@@ -6,7 +6,7 @@ import { JournalError } from "../idempotency/errors.ts";
 import { Journal, type JournalStore } from "../idempotency/journal.ts";
 import { JournalFiles } from "../idempotency/journal-files.ts";
 import { JournalPostgres } from "../idempotency/journal-postgres.ts";
-import { openPrivateFolder } from "../private-folder.ts";
+import { openPrivateFolder } from "../idempotency/private-folder.ts";
 
 /** Where the journal is kept; undefined if the settings keep none. */
 export function openJournalStore(

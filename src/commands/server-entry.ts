@@ -7,7 +7,7 @@ export const SERVER = "faceless-video";
 
 /** Placeholders for the user's own values. Doctor recognizes them. */
 export const EXAMPLE_KEY = "fl_example";
-export { EXAMPLE_URL } from "../setting-values.ts";
+export { EXAMPLE_URL } from "../settings/values.ts";
 
 export interface Launch {
   readonly command: string;

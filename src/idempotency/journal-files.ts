@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
-import type { PrivateFolder } from "../private-folder.ts";
+import type { PrivateFolder } from "./private-folder.ts";
 import { errnoOf } from "../errors.ts";
 import { MAX_DISK_MS } from "../time-budget.ts";
 import { JournalError } from "./errors.ts";

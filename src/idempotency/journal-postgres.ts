@@ -7,7 +7,7 @@ import type { Duplex } from "node:stream";
 import type { Client, ClientConfig } from "pg";
 import * as z from "zod";
 import type { Clock } from "../clock.ts";
-import type { DatabaseAddress } from "../database-address.ts";
+import type { DatabaseAddress } from "../settings/database-address.ts";
 import { errnoOf } from "../errors.ts";
 import { lazyValue } from "../lazy.ts";
 import { quote } from "../text.ts";

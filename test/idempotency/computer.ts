@@ -10,7 +10,7 @@ import {
 } from "../../src/idempotency/generate-once.ts";
 import { Journal } from "../../src/idempotency/journal.ts";
 import { JournalFiles } from "../../src/idempotency/journal-files.ts";
-import { type PrivateFolder, openPrivateFolder } from "../../src/private-folder.ts";
+import { type PrivateFolder, openPrivateFolder } from "../../src/idempotency/private-folder.ts";
 import { type Prepare, PublishOnce } from "../../src/idempotency/publish-once.ts";
 import { Guard } from "../../src/idempotency/guard.ts";
 import type { Service } from "../../src/service/client.ts";

@@ -1,11 +1,11 @@
 // A journal on clocks of the test, and entries to put into it.
 
 import { type Clock, systemClock } from "../../src/clock.ts";
-import { type DatabaseAddress, parseDatabaseAddress } from "../../src/database-address.ts";
+import { type DatabaseAddress, parseDatabaseAddress } from "../../src/settings/database-address.ts";
 import { Journal, type Intent, memoryStore } from "../../src/idempotency/journal.ts";
 import { JournalFiles } from "../../src/idempotency/journal-files.ts";
 import { JournalPostgres } from "../../src/idempotency/journal-postgres.ts";
-import { openPrivateFolder, type PrivateFolder } from "../../src/private-folder.ts";
+import { openPrivateFolder, type PrivateFolder } from "../../src/idempotency/private-folder.ts";
 import { createRedact } from "../../src/redact.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 

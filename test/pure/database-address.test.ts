@@ -1,7 +1,7 @@
 // The address of the journal's database, as psql reads it.
 
 import { expect, test } from "vitest";
-import { parseDatabaseAddress } from "../../src/database-address.ts";
+import { parseDatabaseAddress } from "../../src/settings/database-address.ts";
 
 const read = (text: string) => parseDatabaseAddress(text, "/home/ann");
 

@@ -14,8 +14,8 @@ const ROUNDS = Number(process.env["ROUNDS"] ?? 200);
 export const MODULES: Readonly<Record<string, string>> = {
   guard: "src/idempotency/*.ts,!src/idempotency/journal*.ts",
   journal: "src/idempotency/journal.ts",
-  "journal-files": "src/idempotency/journal-files.ts,src/private-folder.ts",
-  "journal-postgres": "src/idempotency/journal-postgres.ts,src/database-address.ts",
+  "journal-files": "src/idempotency/journal-files.ts,src/idempotency/private-folder.ts",
+  "journal-postgres": "src/idempotency/journal-postgres.ts,src/settings/database-address.ts",
   "request-sender": "src/service/request-sender.ts",
   "generate-video": "src/tools/generate-video.ts",
   "publish-video": "src/tools/publish-*.ts",

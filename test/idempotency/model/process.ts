@@ -8,7 +8,7 @@ import { BridgeError, DeadlineError, type Outcome } from "../../../src/errors.ts
 import { GenerateOnce } from "../../../src/idempotency/generate-once.ts";
 import { Journal } from "../../../src/idempotency/journal.ts";
 import { JournalFiles } from "../../../src/idempotency/journal-files.ts";
-import type { PrivateFolder } from "../../../src/private-folder.ts";
+import type { PrivateFolder } from "../../../src/idempotency/private-folder.ts";
 import { type Published, PublishOnce } from "../../../src/idempotency/publish-once.ts";
 import { Guard } from "../../../src/idempotency/guard.ts";
 import type { StartedJob, Job, Publication } from "../../../src/service/responses.ts";

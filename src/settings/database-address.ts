@@ -2,8 +2,8 @@
 // shows a value.
 
 import { parse } from "pg-connection-string";
-import { isLoopback } from "./loopback.ts";
-import { IN_QUOTES, isMistake, isQuoted, type Mistake, parseFolder, parseWhole } from "./setting-values.ts";
+import { isLoopback } from "../loopback.ts";
+import { IN_QUOTES, isMistake, isQuoted, type Mistake, parseFolder, parseWhole } from "./values.ts";
 
 export interface DatabaseAddress {
   /** A host, or the folder of a socket. */

@@ -4,7 +4,7 @@
 import { promises as fs } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
-import { errnoOf } from "./errors.ts";
+import { errnoOf } from "../errors.ts";
 
 export type PrivateFolder = ReturnType<typeof openPrivateFolder>;
 
