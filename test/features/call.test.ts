@@ -355,6 +355,7 @@ test.each([
   ["yes at a terminal", [], "on", "y", 1],
   ["no at a terminal", [], "on", "", 0],
   ["--yes without a terminal, always", ["--yes"], "always", undefined, 0],
+  ["--yes and no at a terminal, always", ["--yes"], "always", "n", 0],
   ["yes at a terminal, always", [], "always", "y", 1],
   ["off without a terminal", [], "off", undefined, 1],
 ])("a post is asked for: %s", async (_, flags, mode, answer, posts) => {
