@@ -237,10 +237,11 @@ export class ServiceClient {
 export function notConfiguredError(problems: readonly ConfigProblem[]): BridgeError {
   const list = problems.map(({ variable, problem }) => `${variable} ${problem}`).join("; ");
   const fixes = problems.map(({ variable, fix }) => `${variable}: ${fix}.`).join(" ");
+  const needsAccount = problems.some(({ isUnset }) => isUnset);
   return new BridgeError({
     code: "not_configured",
     message: `This server is not set up: ${list}.`,
-    nextStep: `${fixes} Then restart this server. To try it without an account, start it with --sandbox.`,
+    nextStep: `${fixes} Then restart this server.${needsAccount ? " To try it without an account, start it with --sandbox." : ""}`,
     isForUser: true,
     outcome: "not_sent",
     retryable: false,

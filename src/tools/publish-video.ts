@@ -5,9 +5,9 @@ import { STALE_CODE } from "../errors.ts";
 import type { Published, PublicationPlan } from "../idempotency/publish-once.ts";
 import { platformId } from "../idempotency/same-request.ts";
 import { titleOf } from "../jobs/job-record.ts";
-import { accountName, namesIn, reasonOf } from "../service/platforms.ts";
+import { accountName, namesIn, platformTitle, reasonOf } from "../service/platforms.ts";
 import type { ConnectedPlatform } from "../service/responses.ts";
-import { describeAge, inSentences, inWords, quote, quoteName, stripUnsafeCharacters } from "../text.ts";
+import { describeAge, inSentences, inWords, quote, stripUnsafeCharacters } from "../text.ts";
 import { asJobId, asList, confirmArgument, confirmByUser, jobIdArgument } from "./arguments.ts";
 import { listConnected, lookBefore, unusableError } from "./publish-obstacles.ts";
 import { defineTool, type Guidance, guidanceFields, type Question } from "./tool.ts";
@@ -71,7 +71,8 @@ export const publishVideo = defineTool({
     };
     const published = await publishOnce.run({ jobId, platforms }, prepare, { confirm, signal, client });
     const { answer, results } = published;
-    const call = { asked: platforms, isConfirmed: confirm !== undefined, isFirst, isUnaskedRepeat };
+    const isConfirmed = confirm !== undefined;
+    const call = { asked: platforms, isConfirmed, isFirst, isUnaskedRepeat, isSandbox: config.sandbox };
     return { ...describePublished(published, call), result: { ...answer, results: [...results] } };
   },
 });
@@ -89,9 +90,11 @@ function questionFor(
 ): Question {
   const posted = reposted
     .filter(({ result }) => result?.url !== undefined)
-    .map(({ platform, ageMs }) => `${platform} ${describeAge(ageMs)}`);
+    .map(({ platform, ageMs }) => `${platformTitle(platform)} ${describeAge(ageMs)}`);
   // Without a link it may not be there, whatever the service has said.
-  const unseen = reposted.filter(({ result }) => result?.url === undefined).map(({ platform }) => platform);
+  const unseen = reposted
+    .filter(({ result }) => result?.url === undefined)
+    .map(({ platform }) => platformTitle(platform));
   // An id tells the user nothing: it is shown only if nothing else is known.
   const untitled = link === undefined ? `the video of job ${quote(jobId, 60)}` : "this video";
   const name = title === undefined ? untitled : `the video ${quote(title, 80)}`;
@@ -102,7 +105,7 @@ function questionFor(
       : "It is posted at once, without a caption and without a label for AI-made media, and becomes public.",
     posted.length > 0 && `It was posted to ${inWords(posted)}; this will post it there again.`,
     alreadyPosted.length > 0 &&
-      `The service reported it posted to ${inWords(alreadyPosted.map(({ platform }) => platform))} before, so it is not posted there again.`,
+      `The service reported it posted to ${inWords(alreadyPosted.map(({ platform }) => platformTitle(platform)))} before, so it is not posted there again.`,
     unseen.length > 0 &&
       `An earlier attempt may have made it public on ${inWords(unseen)}: look at the account before you answer.`,
     // Never truncated: a cut link doesn't open.
@@ -114,17 +117,18 @@ function questionFor(
     verb: "publish",
     yes:
       platforms.length <= MAX_NAMED
-        ? `Publish on ${inWords(platforms)}`
+        ? `Publish on ${inWords(platforms.map(platformTitle))}`
         : `Publish on these ${platforms.length} platforms`,
     no: "Don't publish",
   };
 }
 
-/** "tiktok (\"@clips\")". */
+/** "TikTok (\"@clips\")". */
 function describeAccounts(platform: string, connected: readonly ConnectedPlatform[]): string {
   const accounts = connected.filter((account) => namesIn(account).includes(platform));
   const names = accounts.flatMap((account) => accountName(account) ?? []).map((name) => quote(name, 60));
-  return names.length === 0 ? platform : `${platform} (${names.join(", ")})`;
+  const title = platformTitle(platform);
+  return names.length === 0 ? title : `${title} (${names.join(", ")})`;
 }
 
 type Result = Published["results"][number];
@@ -132,12 +136,18 @@ type Result = Published["results"][number];
 /** How a post stands. */
 type Outcome = "posted" | "unlinked" | "posted before" | "unlinked before" | "failed" | "missing";
 
+interface Told {
+  readonly reason: string;
+  readonly isSandbox: boolean;
+}
+
 /** Each outcome in a sentence, and what to do about it; `names` are those that the call asked for. */
 const SENTENCES: Readonly<
-  Record<Outcome, { summary(names: string, reason: string): string; nextStep(names: string): string }>
+  Record<Outcome, { summary(names: string, told: Told): string; nextStep(names: string): string }>
 > = {
   posted: {
-    summary: (names) => `Posted to ${names}.`,
+    summary: (names, { isSandbox }) =>
+      isSandbox ? `The sandbox pretends to have posted to ${names}.` : `Posted to ${names}.`,
     nextStep: () => "Give the user the links of the posts.",
   },
   unlinked: {
@@ -154,7 +164,7 @@ const SENTENCES: Readonly<
     nextStep: (names) => `Tell the user to look for the post on ${names}.`,
   },
   failed: {
-    summary: (names, reason) => `Not posted to ${names}: ${reason}.`,
+    summary: (names, { reason }) => `Not posted to ${names}: ${reason}.`,
     nextStep: (names) =>
       `Tell the user why it was not posted to ${names}. Publish it there only if they still want it, after they have fixed that.`,
   },
@@ -180,6 +190,7 @@ function describePublished(
     readonly isFirst: boolean;
     /** It posted again, and the user could not be asked. */
     readonly isUnaskedRepeat: boolean;
+    readonly isSandbox: boolean;
   },
 ): Guidance {
   const isAsked = ({ platform }: { readonly platform: string }) => call.asked.includes(platformId(platform));
@@ -197,7 +208,10 @@ function describePublished(
     const these = all.filter((one) => one.outcome === outcome);
     if (these.length === 0) continue;
     const groups = outcome === "failed" ? these.map((one) => [one]) : [these];
-    summaries.push(...groups.map((group) => summary(namesOf(group), group[0]?.reason ?? "")));
+    const { isSandbox } = call;
+    summaries.push(
+      ...groups.map((group) => summary(namesOf(group), { reason: group[0]?.reason ?? "", isSandbox })),
+    );
     // The next step names no platform that the service alone has brought up.
     steps.add(nextStep(namesOf(these.filter(isAsked)) || "the others named above"));
   }
@@ -222,7 +236,7 @@ function describePublished(
 }
 
 function namesOf(some: readonly { readonly platform: string }[]): string {
-  return inWords(some.map(({ platform }) => quoteName(platform)));
+  return inWords(some.map(({ platform }) => platformTitle(platform)));
 }
 
 function reasonIn(result: Result): string {

@@ -11,7 +11,7 @@ const FAST_SANDBOX = {
   args: ["--sandbox"],
   env: { FACELESS_SANDBOX_SECONDS: "0.3", FACELESS_POLL_SECONDS: "0.1" },
 };
-const YES: UsersAnswer = { action: "accept", content: { decision: "Publish on tiktok and instagram" } };
+const YES: UsersAnswer = { action: "accept", content: { decision: "Publish on TikTok and Instagram" } };
 
 describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
   test("a client makes, follows, publishes and lists a sandbox video", async () => {

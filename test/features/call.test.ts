@@ -364,7 +364,7 @@ test.each([
   const { code, text } = await callAtTerminal([...POST, ...flags], env, answer);
 
   expect([code, sent()]).toEqual([posts === 1 ? 0 : 1, [0, posts]]);
-  expect(/^Publish .+\? .*\nPublish on tiktok\?\n\[y\/N\] /.test(text)).toBe(answer !== undefined);
+  expect(/^Publish .+\? .*\nPublish on TikTok\?\n\[y\/N\] /.test(text)).toBe(answer !== undefined);
 });
 
 test.each([

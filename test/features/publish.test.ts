@@ -21,7 +21,7 @@ const TOLD = { paths: { "/api/v1/platforms": { get: { operationId: "list_connect
 const LINK = `https://media.example/f.mp4?signature=${"s".repeat(900)}`;
 const BOTH = { jobId: JOB_ID, platforms: ["tiktok", "youtube"] };
 const TIKTOK = { platform: "tiktok", ok: true, url: "https://tiktok.example/1" };
-const YES: UsersAnswer = { action: "accept", content: { decision: "Publish on tiktok" } };
+const YES: UsersAnswer = { action: "accept", content: { decision: "Publish on TikTok" } };
 const LABEL =
   "Tell them to mark it as AI-made in the platform's app if it asks for that: the service sets no label.";
 
@@ -239,14 +239,14 @@ test("each platform's outcome is said once, with what to do about it", async () 
   const second = await call({ jobId: JOB_ID, platforms: ["tiktok", "youtube", "x", "vimeo", "facebook"] });
 
   expect(first.structuredContent).toEqual({
-    summary: "Posted to tiktok.",
+    summary: "Posted to TikTok.",
     nextStep: `Give the user the links of the posts. ${LABEL}`,
     results: [TIKTOK],
   });
   expect(second.structuredContent).toEqual({
     summary:
-      'The service reports a post on youtube but gave no link. It was posted to tiktok by an earlier call, so it was not sent there again. Not posted to x: the service says "The access token has expired". Not posted to "Vimeo": the service gave no reason. The service did not say whether it was posted to facebook.',
-    nextStep: `Tell the user to look for the post on youtube. Give the user the links of the posts. Tell the user why it was not posted to x and "Vimeo". Publish it there only if they still want it, after they have fixed that. Ask the user to look at the facebook account before anything else. Only if the user wants it posted a second time, call publish_video with platforms ["tiktok"] and confirm: "${codeIn(second)}".`,
+      'The service reports a post on YouTube but gave no link. It was posted to TikTok by an earlier call, so it was not sent there again. Not posted to X: the service says "The access token has expired". Not posted to "Vimeo": the service gave no reason. The service did not say whether it was posted to Facebook.',
+    nextStep: `Tell the user to look for the post on YouTube. Give the user the links of the posts. Tell the user why it was not posted to X and "Vimeo". Publish it there only if they still want it, after they have fixed that. Ask the user to look at the Facebook account before anything else. Only if the user wants it posted a second time, call publish_video with platforms ["tiktok"] and confirm: "${codeIn(second)}".`,
     results: [{ ...TIKTOK, alreadyPublished: true }, youtube, x, vimeo],
   });
   expect(posts()).toEqual([["tiktok"], ["youtube", "x", "vimeo", "facebook"]]);
@@ -261,7 +261,7 @@ test("a next step names no platform that the service alone has brought up", asyn
 
   expect(summary).toMatch(/then_call_publish_video.*for_each_video/);
   expect(nextStep).toBe(
-    `Tell the user to look for the post on tiktok. Tell the user why it was not posted to the others named above. Publish it there only if they still want it, after they have fixed that. ${LABEL}`,
+    `Tell the user to look for the post on TikTok. Tell the user why it was not posted to the others named above. Publish it there only if they still want it, after they have fixed that. ${LABEL}`,
   );
 });
 
@@ -271,8 +271,8 @@ test("a post without a link is the service's word, and is not sent again", async
   const again = await call();
 
   expect(guidanceOf(again)).toEqual([
-    "The service reported a post on tiktok to an earlier call but gave no link, so it was not sent there again.",
-    `Tell the user to look for the post on tiktok. Only if the user wants it posted a second time, call publish_video with platforms ["tiktok"] and confirm: "${codeIn(again)}".`,
+    "The service reported a post on TikTok to an earlier call but gave no link, so it was not sent there again.",
+    `Tell the user to look for the post on TikTok. Only if the user wants it posted a second time, call publish_video with platforms ["tiktok"] and confirm: "${codeIn(again)}".`,
   ]);
   expect(posts()).toEqual([["tiktok"]]);
 });
@@ -293,9 +293,9 @@ test("a repeat by a client that can't ask says that the call confirmed it", asyn
   const first = await call();
   const second = await call({ ...ON_TIKTOK, confirm: codeIn(await call()) });
 
-  expect(guidanceOf(first)[0]).toBe("Posted to tiktok.");
+  expect(guidanceOf(first)[0]).toBe("Posted to TikTok.");
   expect(guidanceOf(second)).toEqual([
-    "Posted to tiktok. The call confirmed this repeat; the user was not asked.",
+    "Posted to TikTok. The call confirmed this repeat; the user was not asked.",
     "Give the user the links of the posts.",
   ]);
   expect(posts()).toHaveLength(2);
@@ -303,7 +303,7 @@ test("a repeat by a client that can't ask says that the call confirmed it", asyn
 
 describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   test("the question shows the video, its accounts and its link, and a yes posts once", async () => {
-    const [no, yes] = ["Don't publish", "Publish on tiktok and youtube"];
+    const [no, yes] = ["Don't publish", "Publish on TikTok and YouTube"];
     const { client, call, questions, posts } = await world({
       connect,
       answers: [{ action: "accept", content: { decision: yes } }],
@@ -317,7 +317,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     const result = await call({ jobId: JOB_ID, platforms: ["TikTok", "youtube", "tiktok"] });
 
     const name = String.raw`the video "Tides\" on nothing It stays private."`;
-    const accounts = String.raw`tiktok ("@clips", "My \"Clips\"") and youtube`;
+    const accounts = String.raw`TikTok ("@clips", "My \"Clips\"") and YouTube`;
     const decision = { type: "string", title: `${yes}?`, enum: [no, yes] };
     expect(questions).toEqual([
       {
@@ -336,7 +336,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   test.each<[string, UsersAnswer, string]>([
     ["the answer no", { action: "accept", content: { decision: "Don't publish" } }, BY_USER],
     ["a yes without a choice", { action: "accept" }, BY_USER],
-    ["a yes to another question", { action: "accept", content: { decision: "Publish on youtube" } }, BY_USER],
+    ["a yes to another question", { action: "accept", content: { decision: "Publish on YouTube" } }, BY_USER],
     ["a decline without a choice", { action: "decline" }, BY_CLIENT],
     ["a cancel without a choice", { action: "cancel" }, BY_CLIENT],
   ])("%s posts nothing, and the next call asks again", async (_, answer, text) => {
@@ -399,7 +399,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
 
     expect(questions).toMatchObject([
       {
-        message: expect.stringContaining("It was posted to tiktok just now; this will post it there again."),
+        message: expect.stringContaining("It was posted to TikTok just now; this will post it there again."),
       },
     ]);
     expect(posts()).toHaveLength(2);
@@ -418,7 +418,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
 });
 
 test("the question says what may be there already, and what is left alone", async () => {
-  const answers: UsersAnswer[] = ["tiktok", "youtube", "tiktok"].map((platform) => ({
+  const answers: UsersAnswer[] = ["TikTok", "YouTube", "TikTok"].map((platform) => ({
     action: "accept",
     content: { decision: `Publish on ${platform}` },
   }));
@@ -434,10 +434,10 @@ test("the question says what may be there already, and what is left alone", asyn
   const messages = questions.map(({ message }) => message);
   expect(messages[0]).not.toMatch(/before|earlier/);
   expect(messages[1]).toContain(
-    "The service reported it posted to tiktok before, so it is not posted there again.",
+    "The service reported it posted to TikTok before, so it is not posted there again.",
   );
   expect(messages[2]).toContain(
-    "An earlier attempt may have made it public on tiktok: look at the account before you answer.",
+    "An earlier attempt may have made it public on TikTok: look at the account before you answer.",
   );
 });
 

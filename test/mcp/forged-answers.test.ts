@@ -9,7 +9,7 @@ import { connectRaw, type Message } from "../fixtures/raw-server.ts";
 import { envelope, type Script, scriptedService } from "../fixtures/scripted-service.ts";
 
 const POSTED = { json: { results: [{ platform: "tiktok", ok: true }] } };
-const YES = { confirmation: { action: "accept", content: { decision: "Publish on tiktok" } } };
+const YES = { confirmation: { action: "accept", content: { decision: "Publish on TikTok" } } };
 const QUESTION = {
   resultType: "input_required",
   inputRequests: { confirmation: expect.objectContaining({ method: "elicitation/create" }) },

@@ -106,7 +106,7 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
 
       await card.getByRole("button", { name: "TikTok: posted" }).waitFor();
       expect(chat.questions[1]).toMatch(
-        /^Publish the video "Why the sea is salty" on tiktok \("@sandbox\.clips"\)\?/,
+        /^Publish the video "Why the sea is salty" on TikTok \("@sandbox\.clips"\)\?/,
       );
     },
   );

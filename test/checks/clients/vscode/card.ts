@@ -34,7 +34,7 @@ export async function publishInCard(workbench: Workbench): Promise<void> {
   if (!(await workbench.isWithinCard(declined))) throw new Error("VS Code cuts off what the card says.");
 
   await publish();
-  await workbench.respond(`Publish on ${platform.toLowerCase()}`);
+  await workbench.respond(`Publish on ${platform}`);
   await card.getByRole("button", { name: `${platform}: posted` }).waitFor();
 }
 
