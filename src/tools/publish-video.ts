@@ -241,5 +241,7 @@ function namesOf(some: readonly { readonly platform: string }[]): string {
 
 function reasonIn(result: Result): string {
   const said = reasonOf(result);
-  return said === undefined ? "the service gave no reason" : `the service says ${quote(said)}`;
+  return said === undefined
+    ? "the service gave no reason"
+    : `the service says ${quote(said.replace(/\.$/, ""))}`;
 }

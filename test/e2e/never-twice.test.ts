@@ -137,7 +137,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
       results: [POSTED, failed],
     });
     expect(again.structuredContent).toEqual({
-      summary: expect.stringMatching(/a post on youtube .* posted to tiktok by an earlier call/),
+      summary: expect.stringMatching(/a post on YouTube .* posted to TikTok by an earlier call/),
       nextStep: expect.stringMatching(
         /^((?!AI-made).)* Only if the user wants it posted a second time, call publish_video with platforms \["tiktok"\] and confirm: "[0-9a-f]{6}"\.$/,
       ),

@@ -232,7 +232,7 @@ test.each([200, 409, 422, 500])("results are read whatever their status is: %i",
 
 test("each platform's outcome is said once, with what to do about it", async () => {
   const youtube = { platform: "youtube", ok: true };
-  const x = { platform: "x", ok: false, error: { message: "The access token has expired" } };
+  const x = { platform: "x", ok: false, error: { message: "The access token has expired." } };
   const vimeo = { platform: "Vimeo", ok: false };
   const { call, posts } = await world({ publish: [posted(TIKTOK), posted(youtube, x, vimeo)] });
   const first = await call();
