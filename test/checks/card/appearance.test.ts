@@ -101,7 +101,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
       void dialog.dismiss();
     });
 
-    const card = await chat.generate({ topic: ALERT, voice: "<b>deep</b>" });
+    const card = await chat.generate({ topic: ALERT, voice: "clone:<b>deep</b>" });
     await publishOn(card, `TikTok ${JSON.stringify(ALERT)}`);
 
     await expect
