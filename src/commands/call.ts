@@ -112,7 +112,7 @@ async function askAtTerminal(
   const question = await describe();
   if (isTerminal) {
     if (await ui.confirm(`${question.message}\n${question.yes}?`, interrupted)) return true;
-    throw declinedError(question, "accept");
+    throw declinedError(question, "accept", true);
   }
   throw new BridgeError({
     code: "declined",

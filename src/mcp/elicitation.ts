@@ -57,7 +57,7 @@ export class Elicitation {
     const choice = valueAt(answer, "content", FIELD);
     const action = valueAt(answer, "action");
     if (action === "accept" && choice === question.yes) return true;
-    throw declinedError(question, action);
+    throw declinedError(question, action, choice !== undefined);
   }
 
   /** The client's answer, unchecked; undefined if it gave none. */
@@ -118,15 +118,15 @@ export function declaredCapabilities(server: McpServer, { envelope }: McpRequest
   return valueAt(envelope, CLIENT_CAPABILITIES_META_KEY) ?? server.server.getClientCapabilities();
 }
 
-/** The error for any answer but yes. `action` is what the client calls it: with `accept`, the user has chosen. */
-export function declinedError({ verb }: Question, action: unknown): BridgeError {
-  // Some clients decline or cancel what they can't show; a no of the user's is a choice.
-  const isByItself = action === "decline" || action === "cancel";
+/** The error for any answer but yes. `action` is what the client calls it, and with `hasChosen` the user made a choice. */
+export function declinedError({ verb }: Question, action: unknown, hasChosen: boolean): BridgeError {
+  // Some clients answer by themselves what they can't show, some of them with "accept".
+  const isByItself = action === "decline" || action === "cancel" || (action === "accept" && !hasChosen);
   const unanswered = isByItself ? "the question was closed without a yes" : "no answer came";
   return new BridgeError({
     code: "declined",
     message:
-      action === "accept"
+      action === "accept" && hasChosen
         ? `The user was asked and did not agree to ${verb}.`
         : `The client was told to ask the user whether to ${verb}, and ${unanswered}.`,
     nextStep: isByItself

@@ -335,7 +335,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
 
   test.each<[string, UsersAnswer, string]>([
     ["the answer no", { action: "accept", content: { decision: "Don't publish" } }, BY_USER],
-    ["a yes without a choice", { action: "accept" }, BY_USER],
+    ["a yes without a choice", { action: "accept" }, BY_CLIENT],
     ["a yes to another question", { action: "accept", content: { decision: "Publish on YouTube" } }, BY_USER],
     ["a decline without a choice", { action: "decline" }, BY_CLIENT],
     ["a cancel without a choice", { action: "cancel" }, BY_CLIENT],
