@@ -49,7 +49,7 @@ export async function checkService(
   }
 }
 
-export function addressOf(baseUrl: URL): string {
+function addressOf(baseUrl: URL): string {
   return baseUrl.href.replace(/\/$/, "");
 }
 
