@@ -8,8 +8,9 @@ import { jobHistories, postsOf } from "../idempotency/same-request.ts";
 import { JOB_ID } from "../job.ts";
 import { languageName } from "../service/languages.ts";
 import { DEFAULTS } from "../service/options.ts";
+import { platformTitle } from "../service/platforms.ts";
 import { firstSpokenWords } from "../spoken-words.ts";
-import { cleanServiceText, quote, quoteName } from "../text.ts";
+import { cleanServiceText, quote } from "../text.ts";
 import type { Guidance } from "../tools/tool.ts";
 import { openJournalStore, readJournal } from "./open-journal.ts";
 import type { TerminalUi } from "./terminal-ui.ts";
@@ -106,13 +107,13 @@ function describe(entry: JournalEntry, order: OrderEntry | undefined, isUnderWay
     lines: [
       `Post: ${name}`,
       ...results.map(describeResult),
-      ...unnamed.map(({ platform }) => `${start} ${quoteName(platform)}: ${end}`),
+      ...unnamed.map(({ platform }) => `${start} ${platformTitle(platform)}: ${end}`),
     ],
   };
 }
 
 function describeResult({ platform, ok, url, reason }: PlatformResult): string {
-  const name = quoteName(platform);
+  const name = platformTitle(platform);
   if (!ok) return `Not posted to ${name}: ${reason === undefined ? "no reason was given." : quote(reason)}`;
   if (url === undefined) return `Posted to ${name}, says the service, which gave no link: look there.`;
   // A link stays whole, so that it can be opened.

@@ -70,7 +70,7 @@ test("history shows what clients have ordered and posted, by which of them, and 
 
 TIME  by cursor-vscode 0.50
   Post: "Tides come twice a day. The moon pulls."
-  Posted to tiktok: https://tiktok.example/1
+  Posted to TikTok: https://tiktok.example/1
 
 TIME  by Claude Desktop 1.2.3
   Order: "Tides come twice a day. The moon pulls."
@@ -139,19 +139,19 @@ NOW
 
 NOW
   Post: ${name}
-  Being posted to x: the service has not answered yet.
+  Being posted to X: the service has not answered yet.
 
 2026-11-21 21:04
   Post: job ${OTHER_JOB_ID}
-  Not known whether it was posted to tiktok: look at the account.
+  Not known whether it was posted to TikTok: look at the account.
 
 2026-11-21 21:03
   Post: ${name}
-  Posted to tiktok: ${LINK}
-  Not posted to instagram: "The token has expired"
-  Not posted to youtube: no reason was given.
-  Posted to x, says the service, which gave no link: look there.
-  Not known whether it was posted to facebook: look at the account.
+  Posted to TikTok: ${LINK}
+  Not posted to Instagram: "The token has expired"
+  Not posted to YouTube: no reason was given.
+  Posted to X, says the service, which gave no link: look there.
+  Not known whether it was posted to Facebook: look at the account.
 
 2026-11-21 21:01
   Order: "Lost"
