@@ -206,7 +206,7 @@ export function isCommand(name: string): name is CommandName {
 }
 
 export interface GivenArguments {
-  /** What isn't an option. */
+  /** The words that aren't options. */
   readonly words: readonly string[];
   has(name: string): boolean;
   /** The value of an option that can be given once. */

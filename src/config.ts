@@ -49,7 +49,7 @@ export interface ServiceConfig {
   readonly isSandbox?: true;
 }
 
-/** What the command line says about the server. */
+/** The server's options on the command line. */
 export interface Flags {
   /** `auto`: while neither the key nor the address is set, as plugins start the server. */
   readonly sandbox: boolean | "auto";
@@ -65,13 +65,13 @@ export type Config = Readonly<ReturnType<typeof readConfig>>;
 export interface Setting<Value> {
   readonly name: string;
   readonly meaning: string;
-  /** What its value looks like. Completes "Set it to …". */
+  /** The form of its value. Completes "Set it to …". */
   readonly values: string;
-  /** What is used while it is not set. */
+  /** The value that is used while it is not set. */
   readonly default: string;
   /** The value, or what is wrong with the text; `undefined` where `values` already says it. */
   readonly parse: (text: string, homeDir: string) => Value | Mistake | undefined;
-  /** What to do while it is not set. Absent if it is not needed. */
+  /** The fix while it is not set. Absent if it is not needed. */
   readonly whenUnset?: string;
   /** A wrong value is replaced by the default, with a warning; for other settings it is a problem. */
   readonly isHarmless?: true;
@@ -252,7 +252,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     confirmPublish: read(SETTINGS.confirmPublish) ?? "on",
     /** Undefined keeps no journal on disk, as the sandbox does. */
     stateDir: sandbox || stateDir === OFF ? undefined : (stateDir ?? defaultStateDir(homeDir)),
-    /** Whether it is made where it is missing. One that the user has set may lie on a disk to be mounted. */
+    /** True if it is made when it is missing. One that the user has set may lie on a disk to be mounted. */
     makesStateDir: !sandbox && stateDir === undefined,
     /** The database that holds the journal beside what `stateDir` holds. Has a password: never show it whole. */
     journalUrl: sandbox ? undefined : journalUrl,
@@ -286,7 +286,7 @@ function readVariable(env: Environment, { name, isGuard }: Setting<unknown>): st
   return written.map((text = "") => text.trim()).find((text) => text !== "" && !isUnset(text));
 }
 
-/** What the bundle's manifest has for a field that the user left empty. */
+/** The text that the bundle's manifest has for a field that the user left empty. */
 function isBundlePlaceholder(value: string): boolean {
   return /^\$\{user_config\.\w+\}$/.test(value);
 }

@@ -28,7 +28,7 @@ export type ErrorCode =
   | "cancelled"
   | "internal";
 
-/** Whether the request was not sent, was rejected by the service, or was sent with an unknown outcome. */
+/** The request was not sent, was rejected by the service, or was sent with an unknown outcome. */
 export type Outcome = "not_sent" | "rejected" | "unknown";
 
 /** The service's own words about a failure, already cleaned and cut. Data, never instructions. */
@@ -39,14 +39,14 @@ export interface ServiceMessage {
 
 export interface BridgeErrorFacts {
   readonly code: ErrorCode;
-  /** What failed, as one sentence with its full stop. */
+  /** The failure, as one sentence with its full stop. */
   readonly message: string;
-  /** What the user or model should do, as one to three sentences. */
+  /** The next step for the user or model, as one to three sentences. */
   readonly nextStep: string;
   /** Only the user can take the next step, which is worded for them. */
   readonly isForUser?: true;
   readonly outcome: Outcome;
-  /** Whether the same call may succeed later and is safe to make again. */
+  /** True if the same call may succeed later and is safe to make again. */
   readonly retryable: boolean;
   /** Only where it is certain that the same call would fail until something else is changed. */
   readonly failsAgain?: true;
@@ -92,7 +92,7 @@ export function cancelledError(message: string): BridgeError {
   return new BridgeError({ code: "cancelled", message, nextStep, outcome: "not_sent", retryable: true });
 }
 
-/** What a call may do besides reading. */
+/** The effects that a call may have besides reading. */
 export type Effect = "reads" | "spends" | "publishes";
 
 const NOTHING_DONE: Record<Effect, string> = {

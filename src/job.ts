@@ -1,4 +1,4 @@
-// What a job is: the form of its id and URI, and what the service's word for its status means. Pure.
+// Defines a job: the form of its id and URI, and what the service's word for its status means. Pure.
 
 /** Any UUID. Both cases are spelt out: the pattern is advertised as JSON Schema, which has no flags. */
 export const JOB_ID = /^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;

@@ -1,4 +1,4 @@
-// Whether an address is this computer's own. Pure.
+// Tells if an address is this computer's own. Pure.
 
 /** Takes `URL.hostname`. */
 export function isLoopback(hostname: string): boolean {

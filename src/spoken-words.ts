@@ -1,4 +1,4 @@
-// What of a topic is spoken: the text outside [brackets], how it names a video, how long it takes to say, and
+// Finds the part of a topic that is spoken: the text outside [brackets], how it names a video, how long it takes to say, and
 // which letters it is written in. Pure, and linear however long a topic is.
 
 const NAME_CHARACTERS = 80;
@@ -44,7 +44,7 @@ export function findByWords<Video extends { readonly jobId: string; readonly top
   });
 }
 
-/** What is counted: words or, in scripts without spaces between words, characters or syllables. */
+/** The unit that is counted: words or, in scripts without spaces between words, characters or syllables. */
 type Unit = "words" | "characters" | "syllables";
 
 /** Units a second at normal pacing: estimates, since the speed of the service's voices isn't documented. */

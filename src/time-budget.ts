@@ -17,7 +17,7 @@ export const MIN_POST_MS = 10_000;
 /** Finding out, after a paid or public request, what became of it or why it was refused. */
 export const LOOK_AFTER_MS = 5_000;
 
-/** What the timers of all these and the machine add. */
+/** Time that the timers of all these and the machine add. */
 const SPARE_MS = 2_000;
 
 /** A whole call. Clients give up after a minute. */

@@ -4,5 +4,5 @@ import manifest from "../package.json" with { type: "json" };
 
 export const VERSION = manifest.version;
 export const WEBSITE = manifest.homepage;
-/** Whether npx can start this server. */
+/** True if npx can start this server. */
 export const IS_ON_NPM = manifest.isOnNpm;

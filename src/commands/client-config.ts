@@ -1,4 +1,4 @@
-// What `config CLIENT` prints: the client's own command, the entry to paste, and what is left to do, in steps.
+// Prints for `config CLIENT`: the client's own command, the entry to paste, and what is left to do, in steps.
 // Shows nothing of the environment but the service's URL.
 
 import { isAbsolute, join, relative } from "node:path";
@@ -37,7 +37,7 @@ export interface ConfigContext extends HostInfo {
   readonly node: string;
   /** The folder of this server's files. */
   readonly files: string;
-  /** Whether npx can start this server. Until then every entry starts the installed copy. */
+  /** True if npx can start this server. Until then every entry starts the installed copy. */
   readonly isOnNpm: boolean;
 }
 
@@ -52,7 +52,7 @@ export interface Printed {
 const INDENT = "   ";
 const COLUMNS = 80;
 
-/** What the command prints. It also keeps a copy of this server, unless npx starts the entry. */
+/** The command's output. It also keeps a copy of this server, unless npx starts the entry. */
 export async function runConfig(
   client: ClientName,
   { windows, sandbox, installed }: EntryOptions,
@@ -171,7 +171,7 @@ function describeEntry(
 
 const ABOUT_THE_COPY = `The entry starts a copy of version ${VERSION} in ~/.faceless-video-mcp/app. The config of a newer version replaces it for all clients. After you update or move Node.js, run this again and replace the entry. To remove the copy, delete that folder.`;
 
-/** What the user has to write into the text, as the end of a sentence. */
+/** The values that the user has to write into the text, as the end of a sentence. */
 function withOwnValues(text: string): string {
   const isValue = (example: string) => text.split(/["'=\s]/).includes(example);
   const values = sentencesOf([

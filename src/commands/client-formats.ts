@@ -15,7 +15,7 @@ const START_SECONDS = 60;
 /** Clients that start servers with a minimal environment don't pass these on. */
 const NETWORK_VARIABLES = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS"];
 
-/** What is written into a client's file. */
+/** The entry as it is written into a client's file. */
 export interface Entry extends Launch {
   /** Absent for the sandbox. */
   readonly env?: Readonly<Record<string, string>>;
@@ -43,20 +43,20 @@ export interface ClientFormat {
   readonly keySource?: string;
   /** The fields of an entry after program, arguments and variables. */
   readonly fields?: (entry: Entry) => object;
-  /** What the file holds, if it is more than an entry with these fields. */
+  /** The file's content, if it is more than an entry with these fields. */
   readonly document?: (entry: Entry) => object;
   /** The client's own command that adds the entry. ENV stands for its variables, START for what it starts, ENTRY and JSON for all. */
   readonly addCommand?: string;
-  /** What else to know. */
+  /** Further notes. */
   readonly note?: string;
   /**
-   * Whether it is an application without projects: it starts servers in no project's folder, and, started from
+   * True if it is an application without projects: it starts servers in no project's folder, and, started from
    * the desktop, looks for programs elsewhere than a terminal.
    */
   readonly isDesktopApp?: true;
-  /** Whether it starts a server in the folder that the entry's cwd names. Claude Code does not. */
+  /** True if it starts a server in the folder that the entry's cwd names. Claude Code does not. */
   readonly obeysCwd?: true;
-  /** Whether the server also gets the variables of the shell that the client starts from. */
+  /** True if the server also gets the variables of the shell that the client starts from. */
   readonly inherits?: true;
 }
 
@@ -279,7 +279,7 @@ export function keySourceOf({ title, key, keySource }: ClientFormat): string | u
   return fromShell(title, `write the key itself in place of ${key}`);
 }
 
-/** What VS Code and Visual Studio ask the user for once. Visual Studio allows no hyphen in an id. */
+/** The inputs that VS Code and Visual Studio ask the user for once. Visual Studio allows no hyphen in an id. */
 export const VSCODE_INPUTS = [
   {
     type: "promptString",

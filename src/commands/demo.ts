@@ -20,7 +20,7 @@ export interface DemoOptions extends Streams {
   readonly renderSeconds: number;
   /** The system's, which it clears by itself. The video is saved in a new folder there. */
   readonly temporaryFolder: string;
-  /** Whether somebody is there to press Enter. */
+  /** True if somebody is there to press Enter. */
   readonly isAttended: boolean;
   readonly writeLog: (line: string) => void;
   readonly clock: Clock;
@@ -51,7 +51,7 @@ const item = z.looseObject({
   topic: text,
   finalVideoUrl: text,
 });
-/** What the demo shows of any tool's result. */
+/** The part of a tool's result that the demo shows. */
 const resultSchema = item.extend({
   jobId: text,
   savedTo: text,

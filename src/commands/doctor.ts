@@ -47,7 +47,7 @@ const CHECK_NAMES = ["Node.js", "settings", "service", "key", "rate limit", "jou
 const SANDBOX_CHECK_NAMES = ["Node.js", "settings", "journal"];
 /** npx may have to download the package. */
 const START_MS = 30_000;
-/** What clients pass on in any case. */
+/** The variables that clients pass on in any case. */
 const PASSED_ON =
   /^(?:HOME|LOGNAME|PATH|SHELL|TERM|USER|APPDATA|COMSPEC|HOMEDRIVE|HOMEPATH|LOCALAPPDATA|PATHEXT|PROGRAM\w*|SYSTEM\w*|TEMP|TMP|USERNAME|USERPROFILE|WINDIR)$/i;
 
@@ -107,7 +107,7 @@ async function ofEntry(client: ClientName, options: DoctorOptions): Promise<Foun
   };
 }
 
-/** Whether the entry starts this server. */
+/** True if the entry starts this server. */
 async function checkStart(
   client: ClientName,
   { words, cwd = "", env }: ClientEntry,

@@ -22,7 +22,7 @@ export function openJournalStore(
     now: () => database.now(),
     append: (lines) => database.append(lines),
     rehearse: () => database.rehearse(),
-    // What was paid and posted before the database was set counts too.
+    // Orders and posts from before the database was set count too.
     readNew: async (onLine) => {
       await files.readNew(onLine);
       await database.readNew(onLine);
@@ -30,7 +30,7 @@ export function openJournalStore(
   };
 }
 
-/** What the journal holds, for a command that adds nothing, or why it can't be read. */
+/** The journal's entries, for a command that adds nothing, or why it can't be read. */
 export async function readJournal(store: JournalStore) {
   const journal = new Journal({ store, redact: (line) => line, onUnwritable() {} });
   try {

@@ -45,7 +45,7 @@ export function launch({ windows, sandbox, installation }: LaunchOptions): Launc
   return sandbox ? { ...start, args: [...start.args, "--sandbox"] } : start;
 }
 
-/** Whether an entry starts npx as above. */
+/** True if an entry starts npx as above. */
 export function isOutsideProjects(words: readonly string[]): boolean {
   const starts = Object.values(OUTSIDE_PROJECTS).map(({ command, args }) => [command, ...args]);
   return starts.some((start) => start.every((word, index) => word === words[index]));

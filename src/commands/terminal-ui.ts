@@ -1,4 +1,4 @@
-// What a command shows: lines of the terminal's width, colours and a progress bar that moves in a terminal;
+// Shows a command's output: lines of the terminal's width, colours and a progress bar that moves in a terminal;
 // whole plain lines elsewhere.
 
 import { once } from "node:events";
@@ -12,7 +12,7 @@ export interface Streams {
     readonly columns?: number;
     readonly hasColors?: () => boolean;
   };
-  /** Whether the terminal knows no escape sequences. */
+  /** True if the terminal knows no escape sequences. */
   readonly isDumb?: boolean;
 }
 

@@ -108,7 +108,7 @@ export function limitError(max: number, ordered: number, failed: number): Bridge
 export class JournalError extends BridgeError {
   /** As a predicate of the journal, with the file. */
   readonly problem: string;
-  /** What the user can do, as a clause. */
+  /** The user's fix, as a clause. */
   readonly fix: string;
 
   constructor(
@@ -132,7 +132,7 @@ export class JournalError extends BridgeError {
 
 const UPDATE = "update this server, as a newer version has written it";
 
-/** What the user can do about a file, by the code of the operating system or a reason of our own. */
+/** The user's fix for a file, by the code of the operating system or a reason of our own. */
 function fixFor(use: "read" | "written", reason: string): string {
   switch (reason) {
     case "EACCES":

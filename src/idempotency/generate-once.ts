@@ -34,7 +34,7 @@ export interface GenerateOnceOptions {
   /** Maximum number of orders in 24 hours; no limit if undefined. */
   readonly maxGenerations: number | undefined;
   readonly tryReadJob: (jobId: string, signal: AbortSignal) => Promise<JobLookup>;
-  /** What this process knows of jobs. */
+  /** The jobs that this process knows. */
   readonly jobs: {
     ids(): ReadonlySet<string>;
     hasFailed(jobId: string): boolean;
@@ -64,13 +64,13 @@ export interface GenerateOptions extends CallerOptions {
 }
 
 export interface OrderWarning {
-  /** What was found, in figures, as one or more sentences. */
+  /** The finding, in figures, as one or more sentences. */
   readonly finding: string;
-  /** What would fit, as a sentence. */
+  /** Advice that would fit, as a sentence. */
   readonly advice: string;
 }
 
-/** What the user is asked about. */
+/** The order that the user is asked about. */
 export interface OrderPlan {
   /** Changes whenever anything newer is known of the same order. */
   readonly key: string;

@@ -239,7 +239,7 @@ const CERTIFICATE =
 const ASLEEP = "wait a minute until the database has started or has a free connection";
 const ENCODING = "remove the rows that are not in the encoding of the database";
 
-/** What the user can do, by Postgres's or Node's code. */
+/** The user's fix, by Postgres's or Node's code. */
 const FIXES: Readonly<Record<string, string>> = {
   "42501": RIGHTS,
   [READ_ONLY]: "name the primary database in FACELESS_JOURNAL_URL, as this one can only be read",

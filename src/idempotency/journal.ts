@@ -31,7 +31,7 @@ const publication = z.object({
   operation: z.literal("publish"),
   jobId: z.string(),
   platforms: z.array(z.string()),
-  /** What the service said of each platform, in short. */
+  /** The service's result for each platform, in short. */
   results: z.array(platformResult).optional(),
 });
 const entrySchema = z.discriminatedUnion("operation", [order, publication]);
@@ -40,7 +40,7 @@ export type JournalEntry = Readonly<z.infer<typeof entrySchema>>;
 export type OrderEntry = Readonly<z.infer<typeof order>>;
 export type PublicationEntry = Readonly<z.infer<typeof publication>>;
 
-/** What an entry keeps of the service's answer for one platform. */
+/** The part of the service's answer for one platform that an entry keeps. */
 export type PlatformResult = z.infer<typeof platformResult>;
 
 /** A request that is about to be sent. */
@@ -48,7 +48,7 @@ export type Intent =
   | Pick<OrderEntry, "operation" | "arguments" | "client">
   | Pick<PublicationEntry, "operation" | "jobId" | "platforms" | "client">;
 
-/** What became of it; with the job of an order that is done. */
+/** Its outcome; with the job of an order that is done. */
 export type RequestOutcome = Required<Pick<JournalEntry, "outcome">> &
   Pick<OrderEntry, "jobId"> &
   Pick<PublicationEntry, "results">;
@@ -91,7 +91,7 @@ export class Journal {
   readonly #options: JournalOptions;
   /** By id; in the order in which this process has read them. */
   readonly #entries = new Map<string, JournalEntry>();
-  /** What `entries` gives, which stays one object until an entry changes. */
+  /** The list that `entries` returns, which stays one object until an entry changes. */
   #list: readonly JournalEntry[] | undefined;
   /** Outcomes that the store didn't take: they are written before the next line, or after the next look. */
   #unwritten: readonly string[] = [];
@@ -146,7 +146,7 @@ export class Journal {
   }
 
   /**
-   * Whether a request may still be carried out: its outcome is not known, and its time is less than six minutes
+   * True if a request may still be carried out: its outcome is not known, and its time is less than six minutes
    * away. In either direction, since the clock that dated it may have been ahead.
    */
   isUnderWay({ outcome, atMs }: JournalEntry): boolean {

@@ -19,7 +19,7 @@ import {
   publicationsOn,
 } from "./same-request.ts";
 
-/** What is about to be sent, for a last look and for the user's question. */
+/** The posts that are about to be sent, for a last look and for the user's question. */
 export interface PublicationPlan {
   readonly jobId: string;
   /** To be posted to; empty if the video was posted to all of them. */

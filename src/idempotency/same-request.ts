@@ -115,7 +115,7 @@ export interface EarlierPost {
   readonly platform: string;
   /** When it was requested, in milliseconds since the epoch. */
   readonly atMs: number;
-  /** What the service said of it. Undefined where the outcome is not known. */
+  /** The service's result for it. Undefined where the outcome is not known. */
   readonly result: PlatformResult | undefined;
 }
 
@@ -135,7 +135,7 @@ export interface JobHistory {
   readonly posts: readonly EarlierPost[];
 }
 
-/** What the entries say of orders and jobs, at times of a clock that is ahead of the journal's by so much. */
+/** The orders and jobs of the entries, at times of a clock that is ahead of the journal's by so much. */
 export function readFacts(entries: readonly JournalEntry[], aheadMs: number) {
   const local = entries.map((entry) => ({ ...entry, atMs: entry.atMs + aheadMs }));
   return { orders: ordersOf(local), jobs: jobHistories(local) };

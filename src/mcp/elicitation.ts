@@ -106,7 +106,7 @@ function formFor({ message, yes, no }: Question) {
   };
 }
 
-/** Whether a question can reach the user. An empty `elicitation` means forms, as before there were modes. */
+/** True if a question can reach the user. An empty `elicitation` means forms, as before there were modes. */
 export function canAsk(server: McpServer, request: McpRequest): boolean {
   const modes = valueAt(declaredCapabilities(server, request), "elicitation");
   if (typeof modes !== "object" || modes === null) return false;

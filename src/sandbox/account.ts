@@ -111,7 +111,7 @@ export class Account {
     return { platforms: CONNECTED_PLATFORMS };
   }
 
-  /** Whether a post has its video at this path. */
+  /** True if a post has its video at this path. */
   hasPost(path: string): boolean {
     return this.#posts.has(path);
   }

@@ -21,7 +21,7 @@ export interface SandboxOptions {
   /** Epoch milliseconds. Jobs depend on this clock alone: only webhooks need timers. */
   readonly now?: () => number;
   readonly webhook?: WebhookOptions;
-  /** Whether the open port keeps the process running. */
+  /** True if the open port keeps the process running. */
   readonly keepAlive?: boolean;
 }
 

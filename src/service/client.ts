@@ -28,7 +28,7 @@ import { type Operation, pagingLoopError } from "./errors.ts";
 import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./openapi.ts";
 import { type CallOptions, RequestSender, type SenderOptions } from "./request-sender.ts";
 
-/** What the rest of this server knows of the client. */
+/** The client's interface to the rest of this server. */
 export type Service = Pick<ServiceClient, keyof ServiceClient>;
 
 export interface ServiceOptions extends Omit<SenderOptions, "config"> {
@@ -181,7 +181,7 @@ export class ServiceClient {
     return this.#requests?.limiter.waitMs("background") ?? 0;
   }
 
-  /** Whether enough of the rate limit is left for requests that are not needed. */
+  /** True if enough of the rate limit is left for requests that are not needed. */
   hasSpareRequests(): boolean {
     return this.#requests?.limiter.isAboveReserve() ?? true;
   }
@@ -221,7 +221,7 @@ export class ServiceClient {
   /** Begins with the first call that needs the document, so that later calls don't wait. */
   readonly #patience = lazy(() => pause(this.#options.clock, DOCUMENT_PATIENCE_MS));
 
-  /** What the OpenAPI document says, if it arrives in time, and the options for the rest of the call. */
+  /** The content of the OpenAPI document, if it arrives in time, and the options for the rest of the call. */
   async #discover(options: CallOptions) {
     const { clock } = this.#options;
     const endsAtMs = clock.monotonicMs() + (options.deadlineMs ?? READ_MS);
@@ -233,7 +233,7 @@ export class ServiceClient {
   }
 }
 
-/** What every call answers while the server is not set up: what has to be set, and how. */
+/** The error of every call while the server is not set up: what has to be set, and how. */
 export function notConfiguredError(problems: readonly ConfigProblem[]): BridgeError {
   const list = problems.map(({ variable, problem }) => `${variable} ${problem}`).join("; ");
   const fixes = problems.map(({ variable, fix }) => `${variable}: ${fix}.`).join(" ");

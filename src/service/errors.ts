@@ -13,14 +13,14 @@ import { errorEnvelopeSchema, type ParsedResponse } from "./responses.ts";
 import { isInconclusive, type Method } from "./retry.ts";
 import { CHECK_URL, type TransportFailure, TRY_AGAIN } from "./transport-failure.ts";
 
-/** What the error texts need to know of the request that failed. */
+/** The facts of the failed request that the error texts need. */
 export interface Operation {
   /** A verb phrase that follows "to": "start the video". */
   readonly verb: string;
   readonly method: Method;
-  /** What to do after a POST that may have been carried out. Must not call a repeat safe after a wait. */
+  /** The next step after a POST that may have been carried out. Must not call a repeat safe after a wait. */
   readonly whenUnknown?: string;
-  /** What a 404 in the service's own words means here, and what to do. */
+  /** The meaning of a 404 in the service's own words, and the next step. */
   readonly notFound?: { readonly message: string; readonly nextStep: string };
 }
 
@@ -54,7 +54,7 @@ export function transportError(operation: Operation, failure: TransportFailure):
   );
 }
 
-/** What an error text needs to know beside the operation and the answer. */
+/** Facts for an error text beside the operation and the answer. */
 export interface Circumstances {
   /** How long the service asks to wait. */
   readonly retryAfterMs?: number | undefined;
@@ -142,7 +142,7 @@ function classifyRefusal(
 }
 
 /**
- * What a refusal proves. Any but an inconclusive one shows that nothing was done, except of a post to several
+ * The outcome that a refusal proves. Any but an inconclusive one shows that nothing was done, except of a post to several
  * platforms: the service may have posted to the first and refused the second.
  */
 function outcomeOf(status: number, { method }: Operation, platforms: number): Outcome {

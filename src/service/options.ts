@@ -1,4 +1,4 @@
-// What the service's documentation lists by name: the values, bounds and defaults of an order.
+// Lists the names of the service's documentation: the values, bounds and defaults of an order.
 // Plain constants, so that a tool list can be answered before any schema or HTTP code is loaded.
 
 export const STYLES = ["story", "education", "documentary", "asmr", "brainrot", "ugc"] as const;
@@ -23,7 +23,7 @@ export const CATALOG_VOICES = [
 /** Seconds. */
 export const DURATION = { min: 10, max: 90 } as const;
 
-/** What the service takes for a field that a request leaves out. */
+/** The service's values for fields that a request leaves out. */
 export const DEFAULTS = {
   language: "en",
   duration: 30,

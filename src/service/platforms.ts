@@ -17,7 +17,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   tt: "tiktok",
 };
 
-/** What a name probably means: "X", "Twitter" and "twitter" mean x, "tik-tok" means tiktok. */
+/** The platform that a name probably means: "X", "Twitter" and "twitter" mean x, "tik-tok" means tiktok. */
 export function commonName(name: string): string {
   const id = name.trim().toLowerCase();
   const letters = id.replace(/[^\p{L}\p{N}]+/gu, "");
@@ -45,7 +45,7 @@ export function reasonOf({ error, message, reason }: Readonly<Record<string, unk
 const ACCOUNT_NAME =
   /^(?:account|user|channel|page|profile|display|screen)?_?(?:name|handle)$|^(?:account|user|channel|page|profile)$/i;
 
-/** What the service calls a connected account. The field, perhaps of an object, is not documented either. */
+/** The service's name for a connected account. The field, perhaps of an object, is not documented either. */
 export function accountName({ platform, ...fields }: Readonly<Record<string, unknown>>): string | undefined {
   const namesIn = (of: object) =>
     Object.entries(of).flatMap(([field, value]: [string, unknown]) =>

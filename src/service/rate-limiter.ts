@@ -60,7 +60,7 @@ export class RateLimiter {
     return Math.ceil(Math.max(0, this.#pausedUntilMs - nowMs, this.#readyAtMs(kind, nowMs) - nowMs));
   }
 
-  /** Whether more than the calls' share of the limit is left, whichever process used the rest. */
+  /** True if more than the calls' share of the limit is left, whichever process used the rest. */
   isAboveReserve(): boolean {
     return this.#left("background", this.#clock.monotonicMs()) > this.#inFlight;
   }

@@ -229,7 +229,7 @@ export class RequestSender {
   }
 }
 
-/** What came instead of an answer, as a BridgeError. `read` reads the one that may still come. */
+/** The failure that came instead of an answer, as a BridgeError. `read` reads the one that may still come. */
 function explain(
   operation: Operation,
   error: unknown,
@@ -245,7 +245,7 @@ function explain(
   return late === undefined ? explained : new DeadlineError(explained, late);
 }
 
-/** What is wrong with an answer, as a clause. Zod's own words are no help to a user. */
+/** The fault of an answer, as a clause. Zod's own words are no help to a user. */
 function describeProblem({ json }: ParsedResponse, { issues: [issue] }: z.ZodError): string {
   if (json === undefined) return "it is not readable JSON";
   const path = issue?.path.join(".") ?? "";

@@ -208,7 +208,7 @@ export const publicationSchema = z.looseObject({
 });
 export type Publication = z.infer<typeof publicationSchema>;
 
-/** Whether an answer of publish says what became of platforms: then it counts, whatever its status is. */
+/** True if an answer of publish says what became of platforms: then it counts, whatever its status is. */
 export function hasResults(json: unknown): boolean {
   return typeof json === "object" && json !== null && "results" in json && Array.isArray(json.results)
     ? json.results.length > 0
@@ -230,7 +230,7 @@ export const errorEnvelopeSchema = z.looseObject({
   }),
 });
 
-/** Whether an answer says that the account has too few credits, whatever its status is. */
+/** True if an answer says that the account has too few credits, whatever its status is. */
 export function isOutOfCredits(json: unknown): boolean {
   // A parse that fails costs more than this, and most answers have no error.
   if (typeof json !== "object" || json === null || !("error" in json)) return false;

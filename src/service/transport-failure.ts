@@ -5,7 +5,7 @@ import type { ServiceResponse } from "./responses.ts";
 
 export type FailureKind = "timeout" | "cancelled" | "unreadable" | "network";
 
-/** What a failure of the network means, and how to fix it. */
+/** The meaning of a failure of the network, and its fix. */
 export interface NetworkFailure {
   readonly kind: FailureKind;
   /** A clause that follows a colon, with the code where it helps to search for it. */
@@ -105,7 +105,7 @@ export class ProxyError extends Error {
   }
 }
 
-/** What an error of Node or undici means, and how to fix it. */
+/** The meaning of an error of Node or undici, and its fix. */
 export function explainNetworkError(error: unknown): NetworkFailure {
   if (error instanceof ProxyError) {
     const { kind, reason } = explainNetworkError(error.cause);

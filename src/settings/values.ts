@@ -3,7 +3,7 @@
 import { isAbsolute, join } from "node:path";
 import { isLoopback } from "../loopback.ts";
 
-/** What is wrong with a text, as a predicate, and what to do, without a full stop. Never holds the text. */
+/** The fault of a text as a predicate, and its fix, without a full stop. Never holds the text. */
 export interface Mistake {
   readonly problem: string;
   readonly fix: string;

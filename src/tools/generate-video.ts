@@ -208,7 +208,7 @@ function describeEarlier({ job, ageMs, count, code }: AlreadyStarted, isStale: b
   };
 }
 
-/** What is known of the job of an earlier order, as a clause with its full stop, and what to do with it. */
+/** The state of the job of an earlier order as a clause with its full stop, and the next step. */
 function describeLookup(job: AlreadyStarted["job"], ageMs: number, ordered: string) {
   const earlier = `a video of the same words was ${ordered}, and`;
   if (job === undefined) return { state: `${earlier} its status could not be read just now.`, step: FOLLOW };

@@ -35,7 +35,7 @@ for (const wanted of asked.length > 0 ? asked : NODES) {
   if (!isKept) process.exitCode = 1;
 }
 
-/** Whether this Node is refused by the first file of the package, and of the bundle, which loads it. */
+/** True if this Node is refused by the first file of the package, and of the bundle, which loads it. */
 async function isRefused(node: string): Promise<boolean> {
   const folder = makeFolder();
   try {

@@ -27,7 +27,7 @@ const TWO_ADDRESSES = `
   };
 `;
 
-/** Whether a connection to the port waits for its SYN to be answered. */
+/** True if a connection to the port waits for its SYN to be answered. */
 function isConnecting(port: number): boolean {
   const remote = `:${port.toString(16).toUpperCase().padStart(4, "0")} 02 `;
   return readFileSync("/proc/net/tcp", "utf8").includes(remote);

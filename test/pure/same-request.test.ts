@@ -25,7 +25,7 @@ async function publishedTo({ journal }: Process) {
     ?.posts.map(describePost);
 }
 
-/** Whether a call's order is the same as an entry's. */
+/** True if a call's order is the same as an entry's. */
 function isSameOrder(order: Order, ordered: object): boolean {
   const entry: OrderEntry = { id: "1", atMs: NOW, operation: "generate", arguments: { ...ordered } };
   return new SameOrders().selectorFor({ ...order })([entry]).length === 1;

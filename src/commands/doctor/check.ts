@@ -8,16 +8,16 @@ export interface Check {
   readonly name: string;
   /** `fail`: no video can be made. `skip`: not checked, so one may. `warn`: one can, but something is wrong. */
   readonly status: "ok" | "warn" | "skip" | "fail";
-  /** What was found, without a full stop. */
+  /** The finding, without a full stop. */
   readonly detail: string;
-  /** What to do, without a full stop. */
+  /** The fix, without a full stop. */
   readonly fix?: string;
 }
 
 /** The computer, and the terminal that doctor was started in. */
 export interface HostInfo {
   readonly env: Environment;
-  /** What `~` stands for. */
+  /** The folder that `~` stands for. */
   readonly homeDir: string;
   /** The folder of the project, if there is one. */
   readonly workingDir: string;

@@ -14,7 +14,7 @@ import { type ClientFormat, filesOf, FORMATS } from "../client-formats.ts";
 import { isOutsideProjects, SERVER } from "../server-entry.ts";
 import { type Check, fail, type HostInfo, pass, skip, warn } from "./check.ts";
 
-/** What the entry starts. */
+/** The program that the entry starts. */
 export interface ClientEntry {
   /** The program and its arguments. */
   readonly words: readonly string[];
@@ -152,7 +152,7 @@ function field(value: unknown, name: string): unknown {
 /** They obey the folder in which they start, and the files of a project there. */
 const PACKAGE_RUNNER = /^(?:npx|npm|pnpm|pnpx|yarn|bunx|bun)(?:\.cmd|\.exe|-cli\.js)?$/i;
 
-/** What a project could change about a start in its folder, as a clause; undefined if nothing. */
+/** The things that a project could change about a start in its folder, as a clause; undefined if nothing. */
 export function hijackRisk(
   words: readonly string[],
   cwd: string | undefined,

@@ -57,7 +57,7 @@ function checkFailure(error: BridgeError, address: string, hasKey: boolean): rea
   const { code, status, nextStep, serviceMessage } = error.facts;
   const said = serviceMessage?.message;
   const words = said === undefined ? "" : `; its words: ${JSON.stringify(said)}`;
-  // What a model is told to do about a refusal means nothing to a user of this command.
+  // A model's next step after a refusal means nothing to a user of this command.
   const refusedFix = `${said === undefined ? "C" : "See what the service says, and c"}heck FACELESS_BASE_URL`;
   const fix = code === "refused" ? refusedFix : nextStep.replace(/\.$/, "");
   if (error.cause instanceof TransportFailure)

@@ -20,7 +20,7 @@ export interface Started {
   readonly tools: readonly string[];
   /** A line on stdout that is not MCP. */
   readonly strayLine?: string | undefined;
-  /** Whether it ended when its input did. */
+  /** True if it ended when its input did. */
   readonly endsByItself: boolean;
 }
 
@@ -45,7 +45,7 @@ const INITIALIZE = request(1, "initialize", {
   clientInfo: { name: "faceless-video-mcp-doctor", version: "1" },
 });
 
-/** What it answers, or why it doesn't, as a clause. */
+/** Its answer, or the reason for none as a clause. */
 export async function startEntry(
   [command = "", ...args]: readonly string[],
   { cwd, env, limitMs }: StartOptions,

@@ -15,7 +15,7 @@ const RECENT_JOBS = 50;
 /** An origin that is safe in a policy: a host name with a ; or a * would allow more than it should. */
 const ORIGIN = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?$/;
 
-/** Whether the client shows cards. */
+/** True if the client shows cards. */
 export function showsCards(server: McpServer, request: ServerContext["mcpReq"]): boolean {
   return valueAt(declaredCapabilities(server, request), "extensions", APPS_EXTENSION) !== undefined;
 }

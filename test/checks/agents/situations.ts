@@ -35,7 +35,7 @@ export interface Situation {
   readonly posted?: readonly string[];
   /** Topics of other videos in the account. */
   readonly listed?: readonly string[];
-  /** Whether the list leaves out topics, as a documented one does. */
+  /** True if the list leaves out topics, as a documented one does. */
   readonly isUntitled?: boolean;
   /** One pays for a second of video. Default: as many as are needed. */
   readonly credits?: number;
@@ -380,7 +380,7 @@ export const SITUATIONS: readonly Situation[] = [
   },
 ];
 
-/** Whether just these words are spoken, whatever is seen meanwhile. */
+/** True if just these words are spoken, whatever is seen meanwhile. */
 function speaks(order: Charge | undefined, script: string): boolean {
   const spoken = String(order?.request["topic"]).replace(/\[[^\]]*\]/g, " ");
   return spoken.split(/\s+/).join(" ").trim() === script;

@@ -10,10 +10,10 @@ export interface Outcome {
   /** How many of this server's tools the first turn offered. */
   readonly tools: number;
   readonly shown: string;
-  /** Whether the video was started as a task, which the client follows by itself. */
+  /** True if the video was started as a task, which the client follows by itself. */
   readonly asTask: boolean;
   readonly elicitation: string;
-  /** Whether the client answered the question before publishing by itself, and no user did. */
+  /** True if the client answered the question before publishing by itself, and no user did. */
   readonly refusedByItself: boolean;
   readonly published: boolean;
   /** From topic to published. */

@@ -18,7 +18,7 @@ export interface Row {
   readonly notRun?: string;
 }
 
-/** Whether the job ended as it should, with the tools in the first turn and no server left running. */
+/** True if the job ended as it should, with the tools in the first turn and no server left running. */
 export function isGood({ first, unasked }: Row): boolean {
   if (first === undefined || first.failure !== undefined) return false;
   const { published, tools, calls } = unasked ?? first;
@@ -27,7 +27,7 @@ export function isGood({ first, unasked }: Row): boolean {
   return published && told && tools === TOOLS && calls <= MAX_CALLS && !left.some(isServer);
 }
 
-/** Whether the model was told where the user reads what to do, and not which setting would do it. */
+/** True if the model was told where the user reads what to do, and not which setting would do it. */
 function isReferred({ lastShown }: Outcome): boolean {
   return lastShown.includes("docs/ERRORS.md") && !lastShown.includes("FACELESS_CONFIRM_PUBLISH");
 }

@@ -52,14 +52,14 @@ export function violations(happened: Happened): string[] {
   ];
 }
 
-/** Whether a charge forbids a later one, unless the caller confirms it. */
+/** True if a charge forbids a later one, unless the caller confirms it. */
 function forbids(earlier: Charge, later: Charge, { clocks }: Happened): boolean {
   if (earlier.what !== later.what || earlier.status === "failed") return false;
   const ageMs = wallMs(later.receivedAtMs, clocks) - wallMs(earlier.receivedAtMs, clocks);
   return earlier.status === "posted" || ageMs + SLACK_MS < GUARD_MS;
 }
 
-/** Whether a call had a code that was given when all of the guards were known. */
+/** True if a call had a code that was given when all of the guards were known. */
 function isConfirmed(charge: Charge, guards: readonly Charge[], { uses }: Happened): boolean {
   return uses.some(
     ({ offer, calledAtMs }) =>
@@ -69,7 +69,7 @@ function isConfirmed(charge: Charge, guards: readonly Charge[], { uses }: Happen
   );
 }
 
-/** Whether a code was given for what has had no outcome for less than six minutes. */
+/** True if a code was given for what has had no outcome for less than six minutes. */
 function isEarly({ asked, calledAtMs, answeredAtMs }: Offer, { charges, clocks }: Happened): boolean {
   return charges.some(
     ({ what, receivedAtMs, endedAtMs }) =>

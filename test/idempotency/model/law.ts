@@ -76,7 +76,7 @@ export function entriesOf(lines: readonly Line[]): Line[] {
   return [...entries.values()].filter(({ outcome }) => outcome !== "not_sent" && outcome !== "rejected");
 }
 
-/** Whether what became of a request is known. */
+/** True if what became of a request is known. */
 function isKnown({ outcome = "" }: Line): boolean {
   return ["done", "rejected", "not_sent"].includes(outcome);
 }
@@ -95,7 +95,7 @@ export function postedOn(keys: readonly string[]): readonly string[] {
   return keys.flatMap((key) => (key === "all" ? ["a", "b"] : [key]));
 }
 
-/** Whether a request asks for what another has carried out, as far as its process can tell. */
+/** True if a request asks for what another has carried out, as far as its process can tell. */
 function isSame({ keys, seen }: Sent, other: CarriedOut): boolean {
   const names = seen.includes(`${other.entryId} done`) ? postedOn(other.keys) : [];
   return keys.some((key) => other.keys.includes(key) || names.includes(key));

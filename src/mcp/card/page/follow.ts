@@ -48,7 +48,7 @@ async function follow(card: Card, isResumed = false): Promise<void> {
   card.readTimer = setTimeout(follow, intervalMs * 2 ** card.failures, card);
 }
 
-/** Whether the host passes on the requests that reading takes. */
+/** True if the host passes on the requests that reading takes. */
 function canRead({ id, isSearching, can }: Card): boolean {
   const callsTools = can.serverTools !== undefined;
   return id === "" ? isSearching && callsTools : callsTools || can.serverResources !== undefined;

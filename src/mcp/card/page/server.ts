@@ -53,7 +53,7 @@ export interface Answer extends Pick<Failure, "outcome"> {
 export interface Failure {
   readonly message: string;
   readonly code?: string;
-  /** Whether the call did something; undefined if the host has stripped _meta. */
+  /** True if the call did something; undefined if the host has stripped _meta. */
   readonly outcome?: "not_sent" | "rejected" | "unknown" | undefined;
 }
 

@@ -96,7 +96,7 @@ export class Workbench {
     return this.#appFrame.contentFrame().frameLocator("#active-frame");
   }
 
-  /** Whether this part of the card is above the height at which VS Code cuts it. */
+  /** True if this part of the card is above the height at which VS Code cuts it. */
   async isWithinCard(part: Locator): Promise<boolean> {
     const [inner, outer] = await Promise.all([part.boundingBox(), this.#appFrame.boundingBox()]);
     return inner !== null && outer !== null && inner.y + inner.height <= outer.y + outer.height;
