@@ -1,4 +1,4 @@
-// Finds the part of a topic that is spoken: the text outside [brackets], how it names a video, how long it takes to say, and
+// Finds the part of a topic that is spoken, outside [brackets]: how it names a video, how long it takes to say, and
 // which letters it is written in. Pure, and linear however long a topic is.
 
 const NAME_CHARACTERS = 80;

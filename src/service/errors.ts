@@ -142,8 +142,8 @@ function classifyRefusal(
 }
 
 /**
- * The outcome that a refusal proves. Any but an inconclusive one shows that nothing was done, except of a post to several
- * platforms: the service may have posted to the first and refused the second.
+ * The outcome that a refusal proves. Any but an inconclusive one shows that nothing was done, except of a post to
+ * several platforms: the service may have posted to the first and refused the second.
  */
 function outcomeOf(status: number, { method }: Operation, platforms: number): Outcome {
   if (isInconclusive(status)) return "unknown";
