@@ -68,9 +68,10 @@ export default {
           test: /src.(command-line|config|settings.values|loopback|version|clock|errors)\.ts|package\.json/,
           priority: 1,
         },
+        // All that the first answer needs; a download would bring undici along.
         {
           name: "serve",
-          test: /@modelcontextprotocol.(server|core)|node_modules.zod|src.(mcp|jobs|idempotency).|src.tools.|src.prompts.|src.(text|redact|log|lazy)\.ts|src.commands.(serve|create-application)|sdk-shims|src.service.(client|options|languages)\.ts/,
+          test: /@modelcontextprotocol.(server|core)|node_modules.zod|src.(mcp|jobs|idempotency).(?!download)|src.tools.|src.prompts.|src.(text|redact|log|lazy)\.ts|src.commands.(serve|create-application)|sdk-shims|src.service.(client|options|languages)\.ts/,
         },
       ],
     },

@@ -1,6 +1,7 @@
 // What npm would publish: its files and their size, the licences of bundled packages, and the package
 // installed in an empty folder and started with npx.
 
+import { statSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -45,6 +46,17 @@ beforeAll(async () => {
   });
   if (packed.code !== 0) throw new Error(packed.stderr);
   [tarball] = packSchema.parse(JSON.parse(packed.stdout));
+});
+
+test("the code for the first answer has at most 500 kB: what sends requests is loaded later", async () => {
+  const chunks = await readdir(join(root, "dist/chunks"));
+  const loaded = chunks
+    .filter((name) => /^(start|serve)-.*\.cjs$/.test(name))
+    .map((name) => `dist/chunks/${name}`);
+  const sizes = ["dist/bin.cjs", "dist/cli.cjs", ...loaded].map((path) => statSync(join(root, path)).size);
+
+  expect(loaded).toHaveLength(2);
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(500_000);
 });
 
 test("the tarball has these files and the sandbox's clips, and at most 1.8 MB unpacked", async () => {
