@@ -10,8 +10,8 @@ import { countLetters, countSpoken, likelyLanguage, speakingRate, spokenTextOf }
 /** A text may be this many times as long as what fits, if the user has chosen the seconds, or if not. */
 const MAX_EXCESS = { chosen: 2, default: 1.25 } as const;
 
-/** A detector needs so many words, must be this sure, and must find next to no English. */
-const CLEARLY = { minWords: 15, minAccuracy: 0.3, maxDefaultAccuracy: 0.1 } as const;
+/** A detector needs so many words, must be this sure, and must find next to no English. It is slow beyond a page. */
+const CLEARLY = { minWords: 15, maxCharacters: 2_000, minAccuracy: 0.3, maxDefaultAccuracy: 0.1 } as const;
 
 /** Why the order looks like a mistake. */
 export async function reviewOrder(order: Order): Promise<OrderWarning[]> {
@@ -48,9 +48,10 @@ function findForeignScript(topic: string, spoken: string): Foreign | undefined {
 
 /** For languages that share the default's script. Its detector is loaded by the first order that needs it. */
 async function findForeignLanguage(spoken: string): Promise<Foreign | undefined> {
-  if (countSpoken(spoken, "words") < CLEARLY.minWords) return undefined;
+  const beginning = spoken.slice(0, CLEARLY.maxCharacters);
+  if (countSpoken(beginning, "words") < CLEARLY.minWords) return undefined;
   const { detectAll } = await import("tinyld/light");
-  const found = detectAll(spoken);
+  const found = detectAll(beginning);
   const [best] = found;
   const ofDefault = found.find(({ lang }) => lang === DEFAULTS.language)?.accuracy ?? 0;
   if (best === undefined || best.accuracy < CLEARLY.minAccuracy || ofDefault > CLEARLY.maxDefaultAccuracy)

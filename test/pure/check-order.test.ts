@@ -185,3 +185,15 @@ test.each([
 ])("an English text with words of another language is not held back: %s", async (topic) => {
   expect(await isDoubted({ topic })).toBe(false);
 });
+
+test("a language is found by the beginning of a text that is as long as a message", async () => {
+  const [german] = FOREIGN_TEXTS.de;
+  const findings = (await reviewOrder({ topic: `${german.repeat(10)} ${"x ".repeat(4_000_000)}` })).map(
+    ({ finding }) => finding,
+  );
+
+  expect(findings).toEqual([
+    expect.stringContaining("probably in German"),
+    expect.stringMatching(/^About \d+ words/),
+  ]);
+});
