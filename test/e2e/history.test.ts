@@ -13,7 +13,7 @@ import { scriptedService } from "../fixtures/scripted-service.ts";
 const NOON = Date.UTC(2026, 10, 21, 12);
 const LINK = `https://tiktok.example/${"7".repeat(90)}`;
 
-/** What `history` prints, with FOLDER for the folder, and its exit code. stderr stays empty. */
+/** The output of `history`, with FOLDER for the folder, and its exit code. stderr stays empty. */
 async function history(folder: string, args: readonly string[] = [], env: Record<string, string> = {}) {
   const options = { env: { TZ: "Asia/Tokyo", FACELESS_STATE_DIR: folder, ...env } };
   const { code, stdout, stderr } = await run(SERVER_NODE, [BUILT_FILE, "history", ...args], options);

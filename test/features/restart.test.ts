@@ -1,4 +1,4 @@
-// What a server that was started again still knows, whatever its disk has been through.
+// A server that was started again still knows what it must, whatever its disk has been through.
 
 import { mkdirSync, readdirSync, renameSync, rmdirSync } from "node:fs";
 import { join } from "node:path";

@@ -27,7 +27,7 @@ const files = temporaryFolder(afterAll);
 writeFileSync(join(files, "cli.cjs"), "");
 writeFileSync(join(files, "bin.cjs"), "");
 
-/** What `config` prints with these arguments. The key must not be in it. */
+/** The output of `config` with these arguments. The key must not be in it. */
 async function config(words: readonly string[], changes: Partial<ConfigContext> = {}) {
   const command = parseCommandLine(["config", ...words]);
   if (command.name !== "config") throw new Error("No such command.");

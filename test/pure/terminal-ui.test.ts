@@ -1,4 +1,4 @@
-// What a command shows at a terminal and elsewhere.
+// A command's output at a terminal and elsewhere.
 
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";

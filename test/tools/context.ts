@@ -29,7 +29,7 @@ export function readerOf(read: () => Promise<Job>): ToolContext["reader"] {
   };
 }
 
-/** What the journal says of a job besides what is in it. */
+/** The journal's part of what is known of a job, besides what is in it. */
 export function journalOf(jobs: JobBook, jobId: string, part: Pick<JobRecord, "order" | "posts">): void {
   const read = jobs.get.bind(jobs);
   jobs.get = (wanted) => ({ ...read(wanted), ...(wanted === jobId && part) });

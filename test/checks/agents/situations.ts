@@ -3,7 +3,7 @@
 
 export interface Charge {
   readonly operation: "generate" | "publish";
-  /** Of an order, its arguments; of a publication, the platforms that took it. */
+  /** The arguments of an order, or the platforms that took a publication. */
   readonly request: Readonly<Record<string, unknown>>;
   /** The video that was started or posted. */
   readonly jobId: string;

@@ -19,7 +19,7 @@ import { type Handler, startScriptedService } from "../../fixtures/scripted-serv
 const PROCESSES = 12;
 /** The service and the servers answer within so many milliseconds, and processes are killed within them. */
 const MAX_DELAY_MS = 60;
-/** Of a request whose sender was killed nothing may be known: calls that wait for it are given up. */
+/** A request whose sender was killed may stay unknown: calls that wait for it are given up. */
 const PATIENCE_MS = 3_000;
 const CALL_MS = 45_000;
 /** Where servers on a computer of their own find the service. */

@@ -91,7 +91,7 @@ export async function startPayingService(random: Random): Promise<PayingService>
     const results = platforms.map((platform) => ({ platform, ok: platform !== refused }));
     for (const { platform, ok } of results)
       if (ok) charge({ what: postOf(jobId, platform), status: "posted" });
-    // What was posted counts, whatever the status of the answer.
+    // A post counts, whatever the status of the answer.
     return { status: refused === undefined ? 200 : pick(random, [200, 409, 503]), json: { results } };
   };
   const atRandom =
