@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import { DATABASE_EXAMPLE, parseDatabaseAddress } from "./settings/database-address.ts";
-import { isLoopback } from "./loopback.ts";
+import { isLoopback } from "./settings/loopback.ts";
 import {
   EXAMPLE_URL,
   isMistake,

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type Clock, pause } from "../clock.ts";
 import type { Config, Flags } from "../config.ts";
 import { BridgeError, cancelledError, describeFailure, type Effect, toBridgeError } from "../errors.ts";
-import { stateOf } from "../job.ts";
+import { stateOf } from "../service/job.ts";
 import { declinedError } from "../mcp/elicitation.ts";
 import { errorMeta } from "../mcp/tools.ts";
 import { createRedact } from "../redact.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { NO_FLAGS, readConfig } from "../config.ts";
-import { stateOf } from "../job.ts";
+import { stateOf } from "../service/job.ts";
 import { toolsFor } from "../tools/catalog.ts";
 import { generateVideo } from "../tools/generate-video.ts";
 import { listConnectedPlatforms } from "../tools/list-connected-platforms.ts";

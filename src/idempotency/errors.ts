@@ -1,6 +1,6 @@
 // Errors of paid and public requests that were held back, and what to add when an answer was lost.
 
-import { JOB_ID } from "../job.ts";
+import { JOB_ID } from "../service/job.ts";
 import { BridgeError, type ErrorCode, STALE_CODE } from "../errors.ts";
 import type { Video } from "../service/responses.ts";
 import { describeAge, inSentences, inWords, quote, quoteName } from "../text.ts";

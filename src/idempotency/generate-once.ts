@@ -1,7 +1,7 @@
 // The only way to start a video: returns the job that the same order has started, refuses if its outcome is
 // unknown, or sends the request once. `run` has all steps in their order; guard.ts records and waits.
 
-import { stateOf } from "../job.ts";
+import { stateOf } from "../service/job.ts";
 import { BridgeError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
 import type { StartedJob, Order, Job, Video } from "../service/responses.ts";
@@ -12,7 +12,7 @@ import {
   limitError,
   orderInProgressError,
 } from "./errors.ts";
-import { LOOK_AFTER_MS, UNDER_WAY_MS } from "../time-budget.ts";
+import { LOOK_AFTER_MS, UNDER_WAY_MS } from "../service/time-budget.ts";
 import type { Guard, GuardedCall, Snapshot } from "./guard.ts";
 import type { OrderEntry, Journal, JournalEntry } from "./journal.ts";
 import {

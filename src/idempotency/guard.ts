@@ -4,7 +4,7 @@
 
 import { type Clock, pause } from "../clock.ts";
 import { cancelledError, DeadlineError, toBridgeError } from "../errors.ts";
-import { PAID_REQUEST_MS } from "../time-budget.ts";
+import { PAID_REQUEST_MS } from "../service/time-budget.ts";
 import type { Intent, Journal, JournalEntry, RequestOutcome } from "./journal.ts";
 import { entriesAhead, versionOf } from "./same-request.ts";
 

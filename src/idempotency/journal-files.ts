@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
 import type { PrivateFolder } from "./private-folder.ts";
 import { errnoOf } from "../errors.ts";
-import { MAX_DISK_MS } from "../time-budget.ts";
+import { MAX_DISK_MS } from "../service/time-budget.ts";
 import { JournalError } from "./errors.ts";
 import type { JournalStore, OnLine } from "./journal.ts";
 

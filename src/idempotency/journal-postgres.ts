@@ -11,7 +11,7 @@ import type { DatabaseAddress } from "../settings/database-address.ts";
 import { errnoOf } from "../errors.ts";
 import { lazyValue } from "../lazy.ts";
 import { quote } from "../text.ts";
-import { MAX_CONNECT_MS, MAX_DISK_MS } from "../time-budget.ts";
+import { MAX_CONNECT_MS, MAX_DISK_MS } from "../service/time-budget.ts";
 import { JournalError } from "./errors.ts";
 import type { JournalStore, OnLine } from "./journal.ts";
 

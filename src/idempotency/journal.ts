@@ -3,7 +3,7 @@
 
 import * as z from "zod";
 import type { Clock } from "../clock.ts";
-import { UNDER_WAY_MS } from "../time-budget.ts";
+import { UNDER_WAY_MS } from "../service/time-budget.ts";
 import { JournalError } from "./errors.ts";
 
 const common = {

@@ -5,7 +5,7 @@ import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import type { Dispatcher } from "undici";
 import type { ServiceConfig } from "../config.ts";
-import { isLoopback } from "../loopback.ts";
+import { isLoopback } from "../settings/loopback.ts";
 import { createDispatcher } from "../service/proxy.ts";
 import { explainNetworkError } from "../service/transport-failure.ts";
 import { VERSION } from "../version.ts";

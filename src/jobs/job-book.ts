@@ -2,7 +2,7 @@
 // are the journal and the service's answers. Sends no requests.
 
 import type { Clock } from "../clock.ts";
-import { isEnded, stateOf } from "../job.ts";
+import { isEnded, stateOf } from "../service/job.ts";
 import type { Log } from "../log.ts";
 import type { Job, Video } from "../service/responses.ts";
 import {

@@ -1,9 +1,9 @@
 // Everything known of one job, as a value: the journal's entries and the service's answers become a JobRecord.
 // Pure: knows no clock and sends nothing.
 
-import { isEnded, stateOf } from "../job.ts";
+import { isEnded, stateOf } from "../service/job.ts";
 import type { Job, Video } from "../service/responses.ts";
-import { firstSpokenWords } from "../spoken-words.ts";
+import { firstSpokenWords } from "../service/spoken-words.ts";
 
 /** A request for a video, as the journal holds it. Times are milliseconds since the epoch. */
 export interface JobOrder {

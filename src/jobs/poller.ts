@@ -2,7 +2,7 @@
 // The schedule says when a job is due, the rate limiter how much may be sent.
 
 import { BridgeError } from "../errors.ts";
-import { isEnded } from "../job.ts";
+import { isEnded } from "../service/job.ts";
 import type { Log } from "../log.ts";
 import { type Clock, pause } from "../clock.ts";
 import type { JobBook, Unsubscribe } from "./job-book.ts";

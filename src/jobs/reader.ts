@@ -1,13 +1,13 @@
 // Reads a job's whole state from the service: concurrent reads of one job share one request, and a completed
 // job whose status names no final video gets it from the video list. Explains why a new job is not found.
 
-import { stateOf, UNLISTED_MS } from "../job.ts";
+import { stateOf, UNLISTED_MS } from "../service/job.ts";
 import { type Clock, pause } from "../clock.ts";
 import { BridgeError, cancelledError } from "../errors.ts";
 import type { Job } from "../service/responses.ts";
 import type { Service } from "../service/client.ts";
 import { describeAge } from "../text.ts";
-import { LOOK_FIRST_MS } from "../time-budget.ts";
+import { LOOK_FIRST_MS } from "../service/time-budget.ts";
 import type { JobBook } from "./job-book.ts";
 
 /** The part of the service that reading and polling need. */

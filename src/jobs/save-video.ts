@@ -6,7 +6,7 @@ import { promises as fs } from "node:fs";
 import { basename, join } from "node:path";
 import { type Clock, pause } from "../clock.ts";
 import { errnoOf } from "../errors.ts";
-import { JOB_ID, stateOf } from "../job.ts";
+import { JOB_ID, stateOf } from "../service/job.ts";
 import type { Log } from "../log.ts";
 import type { JobBook } from "./job-book.ts";
 import { type JobRecord, lastStatus, titleOf } from "./job-record.ts";

@@ -2,7 +2,7 @@
 
 import { completable, type McpServer } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import { JOB_ID } from "../job.ts";
+import { JOB_ID } from "../service/job.ts";
 import { PROMPTS } from "../prompts/catalog.ts";
 import { type KnownVideo, type Prompt, readArguments } from "../prompts/prompt.ts";
 import type { Application } from "./application.ts";

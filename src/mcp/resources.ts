@@ -1,11 +1,11 @@
 // The resources: each job, the most recent of them by name, and the catalog of documented options.
 
 import { type McpServer, ResourceNotFoundError, ResourceTemplate } from "@modelcontextprotocol/server";
-import { JOB_URI_TEMPLATE, jobIdOf, jobUri } from "../job.ts";
+import { JOB_URI_TEMPLATE, jobIdOf, jobUri } from "../service/job.ts";
 import { toBridgeError } from "../errors.ts";
 import * as options from "../service/options.ts";
 import { hasEnded, lastStatus, titleOf } from "../jobs/job-record.ts";
-import { findByWords } from "../spoken-words.ts";
+import { findByWords } from "../service/spoken-words.ts";
 import { cleanServiceText, quote } from "../text.ts";
 import { describe } from "../tools/describe.ts";
 import { withGuidance } from "../tools/tool.ts";

@@ -8,7 +8,7 @@ import {
   ResourceNotFoundError,
   SUBSCRIPTION_ID_META_KEY,
 } from "@modelcontextprotocol/server";
-import { jobIdOf } from "../job.ts";
+import { jobIdOf } from "../service/job.ts";
 import type { Unsubscribe } from "../jobs/job-book.ts";
 import { hasEnded } from "../jobs/job-record.ts";
 import type { Application } from "./application.ts";

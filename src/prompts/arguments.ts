@@ -1,10 +1,10 @@
 // The arguments that the prompts share. Some clients preselect the first suggestion: it is always safe to
 // accept, being the default or words that stand for leaving the argument out.
 
-import { readJobId } from "../job.ts";
+import { readJobId } from "../service/job.ts";
 import { languageCode, languageName, languageNamesStartingWith } from "../service/languages.ts";
 import { DEFAULTS, DURATION, EXAMPLE_LANGUAGES, STYLES } from "../service/options.ts";
-import { findByWords, firstSpokenWords } from "../spoken-words.ts";
+import { findByWords, firstSpokenWords } from "../service/spoken-words.ts";
 import { cleanServiceText, readSeconds } from "../text.ts";
 import type { Suggest } from "./prompt.ts";
 

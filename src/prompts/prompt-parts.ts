@@ -3,7 +3,7 @@
 
 import { languageName } from "../service/languages.ts";
 import { DEFAULTS, type Pacing, RENDER_TIME, STYLES } from "../service/options.ts";
-import { speakingRate } from "../spoken-words.ts";
+import { speakingRate } from "../service/spoken-words.ts";
 import { quote } from "../text.ts";
 import { AUDIENCE_LIMIT, type target } from "./arguments.ts";
 import type { Values } from "./prompt.ts";

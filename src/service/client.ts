@@ -4,10 +4,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { pause } from "../clock.ts";
 import type { ConfigProblem, ServiceConfig } from "../config.ts";
 import { BridgeError, toBridgeError } from "../errors.ts";
-import { isEnded } from "../job.ts";
+import { isEnded } from "./job.ts";
 import { lazy } from "../lazy.ts";
-import { MAX_RESULT_BYTES } from "../result-size.ts";
-import { READ_MS } from "../time-budget.ts";
+import { READ_MS } from "./time-budget.ts";
 import {
   type ConnectedPlatforms,
   jobStatusSchema,
@@ -39,6 +38,8 @@ export interface ServiceOptions extends Omit<SenderOptions, "config"> {
 /** How long calls wait for the OpenAPI document, which only improves a guess. */
 const DOCUMENT_PATIENCE_MS = 2_000;
 const MAX_NEWEST_VIDEOS = 100;
+/** Many jobs are kept in memory, so a longer answer keeps its documented fields alone. */
+const LONG_JOB_CHARACTERS = 50_000;
 
 const UNKNOWN_JOB = {
   message: "The service knows no job with this jobId.",
@@ -106,8 +107,7 @@ export class ServiceClient {
     const requests = await this.#connect();
     const url = requests.address(`/api/v1/status/${encodeURIComponent(jobId)}`);
     const read = (answer: ParsedResponse): Job => {
-      // Many jobs are kept in memory, so a long answer keeps its documented fields alone.
-      const isLong = answer.text.length > MAX_RESULT_BYTES;
+      const isLong = answer.text.length > LONG_JOB_CHARACTERS;
       const schema = isLong ? jobStatusSchema.strip() : jobStatusSchema;
       const job = requests.acceptAs(OPERATIONS.getJob, schema, answer);
       return { ...job, ...(isLong && { partsLeftOut: true }), jobId, done: isEnded(job.status) };

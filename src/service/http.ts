@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib";
 import type { Dispatcher } from "undici";
 import type { Proxies } from "../config.ts";
 import type { Redact } from "../redact.ts";
-import { LATE_ANSWER_MS } from "../time-budget.ts";
+import { LATE_ANSWER_MS } from "./time-budget.ts";
 import { createDispatcher } from "./proxy.ts";
 import type { ResponseHeaders } from "./rate-limiter.ts";
 import { MAX_ANSWER_BYTES, type ServiceResponse } from "./responses.ts";

@@ -5,7 +5,7 @@ import type * as z from "zod";
 import { type Clock, pause } from "../clock.ts";
 import { type BridgeError, DeadlineError, toBridgeError } from "../errors.ts";
 import { createRedact, type Redact } from "../redact.ts";
-import { PAID_REQUEST_MS, READ_MS } from "../time-budget.ts";
+import { PAID_REQUEST_MS, READ_MS } from "./time-budget.ts";
 import type { ServiceConfig } from "../config.ts";
 import {
   badResponseError,

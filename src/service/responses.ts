@@ -2,8 +2,8 @@
 // stay, any word may be a status, and an item that can't be used costs no other. Parses or throws.
 
 import * as z from "zod";
-import { jobIdFrom } from "../job.ts";
-import { isLoopback } from "../loopback.ts";
+import { jobIdFrom } from "./job.ts";
+import { isLoopback } from "../settings/loopback.ts";
 import type { Redact } from "../redact.ts";
 import { cutText, stripUnsafeCharacters } from "../text.ts";
 import type { Choices } from "./options.ts";

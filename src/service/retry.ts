@@ -2,7 +2,7 @@
 // A POST is sent again only if it was never sent: after any answer, even a 429, a part may be carried out.
 
 import type { BridgeErrorFacts } from "../errors.ts";
-import { MIN_POST_MS } from "../time-budget.ts";
+import { MIN_POST_MS } from "./time-budget.ts";
 
 export type Method = "GET" | "POST";
 

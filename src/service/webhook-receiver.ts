@@ -4,7 +4,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { z } from "zod";
-import { jobIdFrom } from "../job.ts";
+import { jobIdFrom } from "./job.ts";
 
 export type WebhookReceiver = Awaited<ReturnType<typeof receiveWebhooks>>;
 

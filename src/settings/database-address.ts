@@ -2,7 +2,7 @@
 // shows a value.
 
 import { parse } from "pg-connection-string";
-import { isLoopback } from "../loopback.ts";
+import { isLoopback } from "./loopback.ts";
 import { IN_QUOTES, isMistake, isQuoted, type Mistake, parseFolder, parseWhole } from "./values.ts";
 
 export interface DatabaseAddress {

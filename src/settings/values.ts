@@ -1,7 +1,7 @@
 // Reads the text of one setting: its value, or what is wrong with it. Pure. Never shows a value.
 
 import { isAbsolute, join } from "node:path";
-import { isLoopback } from "../loopback.ts";
+import { isLoopback } from "./loopback.ts";
 
 /** The fault of a text as a predicate, and its fix, without a full stop. Never holds the text. */
 export interface Mistake {

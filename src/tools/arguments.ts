@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { BridgeError } from "../errors.ts";
-import { JOB_ID, readJobId } from "../job.ts";
+import { JOB_ID, readJobId } from "../service/job.ts";
 import { readSeconds } from "../text.ts";
 import type { Question, ToolContext } from "./tool.ts";
 

@@ -5,7 +5,13 @@ import type { OrderWarning } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, DEFAULTS, DURATION } from "../service/options.ts";
 import type { Order } from "../service/responses.ts";
 import { languageName } from "../service/languages.ts";
-import { countLetters, countSpoken, likelyLanguage, speakingRate, spokenTextOf } from "../spoken-words.ts";
+import {
+  countLetters,
+  countSpoken,
+  likelyLanguage,
+  speakingRate,
+  spokenTextOf,
+} from "../service/spoken-words.ts";
 
 /** A text may be this many times as long as what fits, if the user has chosen the seconds, or if not. */
 const MAX_EXCESS = { chosen: 2, default: 1.25 } as const;

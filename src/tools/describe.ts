@@ -3,7 +3,7 @@
 
 import * as z from "zod";
 import type { Config } from "../config.ts";
-import { type JobState, jobUri, stateOf } from "../job.ts";
+import { type JobState, jobUri, stateOf } from "../service/job.ts";
 import { ageMs, type JobOrder, type JobPost, type JobRecord, lastState } from "../jobs/job-record.ts";
 import { RENDER_TIME } from "../service/options.ts";
 import { platformTitle } from "../service/platforms.ts";

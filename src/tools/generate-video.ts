@@ -1,12 +1,12 @@
 // generate_video: starts a render and says how to follow it.
 
 import * as z from "zod";
-import { jobUri, stateOf, UNLISTED_MS } from "../job.ts";
+import { jobUri, stateOf, UNLISTED_MS } from "../service/job.ts";
 import { BridgeError, STALE_CODE } from "../errors.ts";
 import type { AlreadyStarted, NewlyStarted, OrderPlan } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
 import type { Job, Order } from "../service/responses.ts";
-import { firstSpokenWords } from "../spoken-words.ts";
+import { firstSpokenWords } from "../service/spoken-words.ts";
 import { describeAge, inSentences, quote } from "../text.ts";
 import { codeMeantBy, languageCode, languageName } from "../service/languages.ts";
 import { asOneOf, asSeconds, confirmArgument, confirmByUser } from "./arguments.ts";

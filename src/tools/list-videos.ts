@@ -1,14 +1,14 @@
 // list_videos: the account's videos, newest first.
 
 import * as z from "zod";
-import { isEnded, JOB_ID, UNLISTED_MS } from "../job.ts";
+import { isEnded, JOB_ID, UNLISTED_MS } from "../service/job.ts";
 import { ORDER_GUARD_MS } from "../idempotency/same-request.ts";
 import { ageMs, type JobOrder, type JobRecord, startedAtMs } from "../jobs/job-record.ts";
 import { DEFAULTS } from "../service/options.ts";
 import type { Video } from "../service/responses.ts";
-import { firstSpokenWords } from "../spoken-words.ts";
+import { firstSpokenWords } from "../service/spoken-words.ts";
 import { cutText, describeAge, inSentences, inWords, localTime, quote } from "../text.ts";
-import { UNDER_WAY_MS } from "../time-budget.ts";
+import { UNDER_WAY_MS } from "../service/time-budget.ts";
 import { asNumber } from "./arguments.ts";
 import { describeArguments, describePost, publishedToField, savedToField, savedToOf } from "./describe.ts";
 import { defineTool, guidanceFields } from "./tool.ts";

@@ -1,12 +1,12 @@
 // Looks before a post, at no cost, whether the video is ready and the accounts are connected. Nothing is looked up
 // after a refusal: what is read then could be older than the post.
 
-import { stateOf } from "../job.ts";
+import { stateOf } from "../service/job.ts";
 import { BridgeError, type ErrorCode } from "../errors.ts";
 import type { ConnectedPlatform, Job, PublishRequest } from "../service/responses.ts";
 import { commonName, namesIn } from "../service/platforms.ts";
 import { inWords, quote, quoteName } from "../text.ts";
-import { LOOK_FIRST_MS } from "../time-budget.ts";
+import { LOOK_FIRST_MS } from "../service/time-budget.ts";
 import type { ToolContext } from "./tool.ts";
 
 type Sources = Pick<ToolContext, "service" | "reader" | "signal">;

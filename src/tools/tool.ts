@@ -13,7 +13,7 @@ import type { VideoSaver } from "../jobs/save-video.ts";
 import { lazyValue } from "../lazy.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
-import { MAX_RESULT_BYTES, type Truncation, truncateToFit } from "../result-size.ts";
+import { MAX_RESULT_BYTES, type Truncation, truncateToFit } from "./result-size.ts";
 import { cutText, inSentences, inWords, quote } from "../text.ts";
 
 /** Most clients give up on a call after 60 s, and the service's answer takes time beside the wait. */

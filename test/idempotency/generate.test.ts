@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { type PrivateFolder, openPrivateFolder } from "../../src/idempotency/private-folder.ts";
 import type { OrderPlan } from "../../src/idempotency/generate-once.ts";
-import { CALL_MS } from "../../src/time-budget.ts";
+import { CALL_MS } from "../../src/service/time-budget.ts";
 import { Computer, DAY_MS, errorOf, fails, HOUR_MS, MINUTE_MS, NOW, TIDES } from "./computer.ts";
 
 /** How long an order guards. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isLoopback } from "../../src/loopback.ts";
+import { isLoopback } from "../../src/settings/loopback.ts";
 
 test.each(["localhost", "LocalHost.", "a.localhost", "[::1]", "127.0.0.1", "127.0.0.1."])(
   "this computer is %s",

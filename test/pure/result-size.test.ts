@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { truncateToFit } from "../../src/result-size.ts";
+import { truncateToFit } from "../../src/tools/result-size.ts";
 
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 const LINK = `https://cdn.example/${"x".repeat(80)}`;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import * as budget from "../../src/time-budget.ts";
+import * as budget from "../../src/service/time-budget.ts";
 
 /** Clients give up a call after this. */
 const CLIENTS_MS = 60_000;

@@ -7,7 +7,7 @@ import {
   ProtocolErrorCode,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { JOB_ID, jobIdFrom, jobUri } from "../../job.ts";
+import { JOB_ID, jobIdFrom, jobUri } from "../../service/job.ts";
 import { type BridgeError, toBridgeError } from "../../errors.ts";
 import { hasEnded, lastState, startedAtMs } from "../../jobs/job-record.ts";
 import { describe } from "../../tools/describe.ts";

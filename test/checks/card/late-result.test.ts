@@ -12,7 +12,7 @@ import {
   STATUS,
   VIDEOS,
 } from "../../fixtures/constants.ts";
-import { firstSpokenWords } from "../../../src/spoken-words.ts";
+import { firstSpokenWords } from "../../../src/service/spoken-words.ts";
 import type { Scripts } from "../../fixtures/scripted-service.ts";
 import { BROWSER, type Chat, type ChatStart, TOPIC, useChats } from "./chat.ts";
 import { PATIENCE, plays, publications, publishOn, says } from "./user.ts";

@@ -1,8 +1,8 @@
 // Follows the job of the call: reads it until it has ended, and looks for it in the list if the result does
 // not name it in time. Reads nothing while nobody sees the card.
 
-import { stateOf } from "../../../job.ts";
-import { spokenTextOf } from "../../../spoken-words.ts";
+import { stateOf } from "../../../service/job.ts";
+import { spokenTextOf } from "../../../service/spoken-words.ts";
 import { callTool, type Failure, readJob } from "./server.ts";
 import type { Card } from "./state.ts";
 

@@ -1,7 +1,7 @@
 // Publishes by two clicks: the first arms the button, which then names the platforms; the second calls
 // publish_video, with its guard, limits and question.
 
-import { stateOf } from "../../../job.ts";
+import { stateOf } from "../../../service/job.ts";
 import { hasFlag, quote } from "./dom.ts";
 import { read } from "./follow.ts";
 import { type Answer, callTool, type Failure } from "./server.ts";

@@ -1,6 +1,6 @@
 // Shows what the card knows. Text from outside is only ever set as text.
 
-import { stateOf } from "../../../job.ts";
+import { stateOf } from "../../../service/job.ts";
 import { DEFAULTS, RENDER_TIME } from "../../../service/options.ts";
 import {
   append,

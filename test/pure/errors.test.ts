@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BridgeError, type BridgeErrorFacts, describeFailure, toBridgeError } from "../src/errors.ts";
+import { BridgeError, type BridgeErrorFacts, describeFailure, toBridgeError } from "../../src/errors.ts";
 
 const FACTS: BridgeErrorFacts = {
   code: "refused",

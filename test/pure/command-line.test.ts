@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { CLIENTS, type Command, parseCommandLine, UsageError } from "../src/command-line.ts";
-import type { Flags } from "../src/config.ts";
+import { CLIENTS, type Command, parseCommandLine, UsageError } from "../../src/command-line.ts";
+import type { Flags } from "../../src/config.ts";
 
 const serve = (flags: Partial<Flags>): Command => ({
   name: "serve",

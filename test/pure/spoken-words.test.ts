@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countLetters, countSpoken, firstSpokenWords, spokenTextOf } from "../src/spoken-words.ts";
+import { countLetters, countSpoken, firstSpokenWords, spokenTextOf } from "../../src/service/spoken-words.ts";
 
 const SENTENCE =
   "A fox steals one sock a night, and on the ninth night it brings back one that is not ours at all.";

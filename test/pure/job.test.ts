@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { isEnded, jobIdOf, jobUri } from "../src/job.ts";
-import { ENDS, JOB_ID } from "./fixtures/constants.ts";
+import { isEnded, jobIdOf, jobUri } from "../../src/service/job.ts";
+import { ENDS, JOB_ID } from "../fixtures/constants.ts";
 
 test.each([
   [JOB_ID, `faceless://jobs/${JOB_ID}`],
