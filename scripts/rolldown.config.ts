@@ -65,7 +65,7 @@ export default {
         // What cli.ts loads first, so that it handles signals before anything else is loaded.
         {
           name: "start",
-          test: /src.(command-line|config|settings.values|loopback|version|clock|errors)\.ts|package\.json/,
+          test: /src.(command-line|config|settings.(values|loopback)|version|clock|errors)\.ts|package\.json/,
           priority: 1,
         },
         // All that the first answer needs; a download would bring undici along.
