@@ -1,11 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 /** Tests that replace a module or its timers, or look at what the whole process holds. */
-const ISOLATED = [
-  "test/idempotency/journal-postgres.test.ts",
-  "test/service/{leaks,late-answers}.test.ts",
-  "test/faults/deadline.test.ts",
-];
+const ISOLATED = ["test/network/{journal-postgres,leaks,late-answers,deadline}.test.ts"];
 
 /** `unit` runs the source; `e2e` what only the built file shows (build it first); `card` a browser too. */
 export default defineConfig({
@@ -17,7 +13,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/{e2e,faults}/**", "test/checks/{card,gateways,plugins}/**", ...ISOLATED],
+          exclude: ["test/{e2e,network/faults}/**", "test/checks/{card,gateways,plugins}/**", ...ISOLATED],
           // Modules have no state, so files share them: loading them anew took a third of the time.
           isolate: false,
         },
@@ -25,7 +21,7 @@ export default defineConfig({
       { extends: true, test: { name: "isolated", include: ISOLATED } },
       {
         extends: true,
-        test: { name: "e2e", include: ["test/{e2e,faults}/**/*.test.ts"], exclude: ISOLATED, isolate: false },
+        test: { name: "e2e", include: ["test/{e2e,network/faults}/**/*.test.ts"], isolate: false },
       },
       { extends: true, test: { name: "card", include: ["test/checks/card/**/*.test.ts"] } },
     ],

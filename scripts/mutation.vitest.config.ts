@@ -6,11 +6,7 @@ export default defineConfig({
     globalSetup: "test/fixtures/no-leftovers.ts",
     setupFiles: "scripts/mutation.setup.ts",
     include: [
-      "test/pure/rate-limiter.test.ts",
-      "test/service/{request-sender,client,errors,late-answers}.test.ts",
-      "test/idempotency/*.test.ts",
-      "test/jobs/schedule.test.ts",
-      "test/tools/*.test.ts",
+      "test/network/{request-sender,client,errors,late-answers,journal-postgres}.test.ts",
       "test/features/{generate,publish}.test.ts",
       "test/pure/*.test.ts",
     ],

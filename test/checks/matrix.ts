@@ -19,9 +19,9 @@ const SUITES = [
   "e2e/never-twice",
   "features/generate",
   "features/protocol",
-  "mcp/foreign-service",
-  "mcp/subscriptions",
-  "mcp/waiting",
+  "features/foreign-service",
+  "features/follow",
+  "features/waiting",
 ];
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

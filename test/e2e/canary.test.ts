@@ -1,5 +1,5 @@
 // The built server never writes its key anywhere, even if the service echoes it escaped or encoded.
-// test/faults looks for it after every fault of the network.
+// test/network/faults looks for it after every fault of the network.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

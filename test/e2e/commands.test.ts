@@ -6,14 +6,14 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { expect, onTestFinished, test } from "vitest";
 import { load } from "../fixtures/client-loaders.ts";
-import { createCertificate } from "../faults/certificate.ts";
+import { createCertificate } from "../fixtures/certificate.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
 import { TOOLS, VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
-import { proxyServer } from "../service/proxy-server.ts";
+import { proxyServer } from "../fixtures/proxy-server.ts";
 
 test("doctor accepts the entry that config prints, which starts a server", async () => {
   const service = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });

@@ -1,5 +1,5 @@
 // Nothing is paid or posted twice, with clients of both protocols: the same call again, a lost answer, a
-// killed server, two processes. test/idempotency has the cases that need no process.
+// killed server, two processes. test/pure has the cases that need no process.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

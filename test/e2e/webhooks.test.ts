@@ -1,5 +1,5 @@
 // Webhooks as hints, over real sockets. Polls are hourly: all news is delivered. What forged ones can do:
-// test/service/webhook-receiver.test.ts and test/jobs/poller-hints.test.ts.
+// test/network/webhook-receiver.test.ts and test/pure/poller.test.ts.
 
 import { spawn } from "node:child_process";
 import { expect, onTestFinished, test } from "vitest";

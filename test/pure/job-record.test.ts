@@ -9,7 +9,7 @@ import {
   withListed,
 } from "../../src/jobs/job-record.ts";
 import type { Job } from "../../src/service/responses.ts";
-import { job } from "../jobs/polled-service.ts";
+import { job } from "../fixtures/polled-service.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 20);
 const AT = { atMs: 7, nowMs: NOW_MS };

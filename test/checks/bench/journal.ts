@@ -13,7 +13,7 @@ import { ordersOf } from "../../../src/idempotency/same-request.ts";
 import { Journal } from "../../../src/idempotency/journal.ts";
 import { type Postgres, POSTGRES_SERVERS, startPostgres } from "../../fixtures/postgres.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
-import { DAY_MS, NOON, openDatabase, openJournal, VIDEO } from "../../idempotency/open-journal.ts";
+import { DAY_MS, NOON, openDatabase, openJournal, VIDEO } from "../../fixtures/open-journal.ts";
 import { median } from "./sample.ts";
 
 const CALLS = 51;

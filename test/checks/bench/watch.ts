@@ -6,7 +6,7 @@ import { RateLimiter } from "../../../src/service/rate-limiter.ts";
 import type { CallOptions } from "../../../src/service/request-sender.ts";
 import { type JobEnd, type Random, randomEnd, seededRandom } from "../../fixtures/durations.ts";
 import { createLimitedService } from "../../fixtures/rate-limit.ts";
-import { failure, PolledWorld } from "../../jobs/polled-service.ts";
+import { failure, PolledWorld } from "../../fixtures/polled-service.ts";
 import { report } from "../report.ts";
 
 const JOBS = 2_000;

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import type { JournalPostgres } from "../../../src/idempotency/journal-postgres.ts";
-import { createCertificate } from "../../faults/certificate.ts";
+import { createCertificate } from "../../fixtures/certificate.ts";
 import { BUILT_FILE, connectLegacy, textOf } from "../../fixtures/clients.ts";
 import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID, PUBLISH, STATUS, VIDEOS } from "../../fixtures/constants.ts";
 import { temporaryFolder } from "../../fixtures/folder.ts";
@@ -19,7 +19,7 @@ import { run } from "../../fixtures/run.ts";
 import { startRaw } from "../../fixtures/raw-server.ts";
 import { scriptedService, type Scripts } from "../../fixtures/scripted-service.ts";
 import { startTcpProxy } from "../../fixtures/tcp-proxy.ts";
-import { openDatabase } from "../../idempotency/open-journal.ts";
+import { openDatabase } from "../../fixtures/open-journal.ts";
 
 const JUMPING_CLOCK = fileURLToPath(new URL("../stress/jumping-clock.cjs", import.meta.url));
 const WRITERS = 20;

@@ -1,7 +1,7 @@
 // Explores every order of events of the guard's model with more calls and more faults than npm test does.
 
-import { describeCounterexample, explore } from "../../idempotency/model/explore.ts";
-import { FOURS, PAIRS, THREES } from "../../idempotency/model/scenarios.ts";
+import { describeCounterexample, explore } from "../../model/explore.ts";
+import { FOURS, PAIRS, THREES } from "../../model/scenarios.ts";
 
 const EXPLORED = [
   { scenarios: PAIRS, faults: 2, how: "with up to two faults" },

@@ -52,7 +52,7 @@ export const TESTS: Readonly<Record<string, () => readonly Row[] | Promise<reado
     {
       test: "a fault at each point × GET, POST × direct, proxy",
       promised: "right outcome, POST sent once, clear text",
-      ...larger("test/faults/matrix.test.ts", {}),
+      ...larger("test/network/faults/matrix.test.ts", {}),
     },
   ],
   twice: () => neverTwice(ROUNDS, Number(SEED)),

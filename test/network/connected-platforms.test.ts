@@ -1,0 +1,199 @@
+import { beforeAll, expect, test } from "vitest";
+import { DOCUMENT, KEY, VIDEOS } from "../fixtures/constants.ts";
+import { envelope, type Handler, type Reply } from "../fixtures/scripted-service.ts";
+import { bridge, failureOf, jumpingClock } from "./bridge.ts";
+import { legacyEndpoint, modernEndpoint } from "../fixtures/mcp-endpoints.ts";
+
+// Loading it on a busy machine could take longer than calls wait for the OpenAPI document.
+beforeAll(() => import("../../src/service/http.ts"));
+
+const REST = "GET /api/v1/links";
+const MCP = "POST /api/mcp";
+
+const DECLARED: Reply = {
+  json: { paths: { "/api/v1/links": { get: { operationId: "list_connected_platforms" } } } },
+};
+const LIST = { platforms: [{ platform: "tiktok" }, { platform: "youtube" }] };
+const RESULT = { content: [], structuredContent: LIST };
+const EVENTS = { "content-type": "text/event-stream" };
+const asText = (text: string) => ({ content: [{ type: "text" as const, text }] });
+const field = (json: unknown, name: string): unknown => Reflect.get(Object(json), name);
+
+/** An endpoint that answers the calls of one method like this. */
+function onCall(method: string, reply: Handler): Handler {
+  const rest = legacyEndpoint(() => RESULT);
+  return (request, raw) =>
+    field(request.json, "method") === method ? reply(request, raw) : rest(request, raw);
+}
+
+async function failureAt(reply: Reply | Handler, deadlineMs = 5_000) {
+  const { service, rest } = await bridge({ [MCP]: reply });
+  return { facts: await failureOf(service.listConnectedPlatforms({ deadlineMs })), rest };
+}
+
+test("a REST path in the OpenAPI document is asked instead of the MCP endpoint", async () => {
+  const { service, rest } = await bridge({ [DOCUMENT]: DECLARED, [REST]: { json: LIST } });
+
+  expect(await service.listConnectedPlatforms()).toEqual(LIST);
+  expect(rest.lines()).toEqual([DOCUMENT, REST]);
+});
+
+test("a REST path that answers with something else is replaced by the MCP endpoint", async () => {
+  const endpoint = modernEndpoint(() => RESULT);
+  const { service } = await bridge({
+    [DOCUMENT]: DECLARED,
+    [REST]: { json: { count: 2 } },
+    [MCP]: endpoint,
+  });
+
+  expect(await service.listConnectedPlatforms()).toEqual(LIST);
+});
+
+test("a REST path that refuses the key is a failure, and the MCP endpoint is not called", async () => {
+  const { service, rest } = await bridge({ [DOCUMENT]: DECLARED, [REST]: envelope(401, "x", "No.") });
+
+  expect(await failureOf(service.listConnectedPlatforms())).toMatchObject({ code: "unauthorized" });
+  expect(rest.lines(MCP)).toEqual([]);
+});
+
+test.each<[string, () => Handler]>([
+  ["of the modern protocol", () => modernEndpoint(() => RESULT)],
+  ["of the modern protocol alone", () => modernEndpoint(() => RESULT, { strict: true, sse: true })],
+  ["of the legacy protocol", () => legacyEndpoint(() => RESULT)],
+  ["with legacy sessions", () => legacyEndpoint(() => RESULT, { stateful: true, json: true })],
+])("an MCP endpoint %s is called with the key and no other GET, without arguments", async (_, open) => {
+  const { service, rest } = await bridge({ [MCP]: open() });
+
+  expect(await service.listConnectedPlatforms()).toEqual(LIST);
+  const keys = rest.requests.map(({ headers }) => `${headers.authorization} ${headers["user-agent"]}`);
+  expect(new Set(keys)).toEqual(new Set([`Bearer ${KEY} faceless-video-mcp/1.2.3`]));
+  expect(new Set(rest.lines())).toEqual(new Set([DOCUMENT, MCP]));
+  const call = rest.requests.find(({ json }) => field(json, "method") === "tools/call");
+  expect(call?.json).toMatchObject({ params: { name: "list_connected_platforms", arguments: {} } });
+});
+
+test("an MCP endpoint whose tool fails is quoted and cleaned", async () => {
+  const result = { ...asText("No \u202Eaccounts.\u0007"), isError: true };
+  const { facts } = await failureAt(modernEndpoint(() => result));
+
+  expect(facts).toMatchObject({
+    code: "refused",
+    outcome: "rejected",
+    retryable: false,
+    serviceMessage: { message: "No accounts." },
+  });
+});
+
+test.each([
+  ["JSON", '{"platforms":["tiktok","youtube"]}'],
+  ["JSON in a sentence", 'Connected: ["tiktok","youtube"].'],
+  ["JSON in a fence", '```json\n{"platforms":[{"platform":"tiktok"},{"platform":"youtube"}]}\n```'],
+])("the text of the tool may be %s, beside structured content that is of no use", async (_, text) => {
+  const result = { ...asText(text), structuredContent: { ok: true } };
+  const { service } = await bridge({ [MCP]: modernEndpoint(() => result) });
+
+  expect(await service.listConnectedPlatforms()).toEqual(LIST);
+});
+
+const limited = (seconds: number): Reply => ({
+  ...envelope(429, "rate_limited", "Slow down."),
+  headers: { "retry-after": String(seconds) },
+});
+
+test("a pause that fits the deadline is waited for before the MCP endpoint is called", async () => {
+  const clock = jumpingClock();
+  const scripts = { [VIDEOS]: limited(5), [MCP]: modernEndpoint(() => RESULT) };
+  const { service } = await bridge(scripts, { clock });
+  await failureOf(service.listVideos({}, { deadlineMs: 1_000 }));
+
+  expect(await service.listConnectedPlatforms()).toEqual(LIST);
+  const waitedMs = clock.slept.reduce((sum, ms) => sum + ms);
+  expect(waitedMs).toBe(5_000);
+});
+
+test("a 429 of the MCP endpoint pauses all requests and ends the attempt", async () => {
+  const { service, rest } = await bridge({ [MCP]: limited(60) }, { clock: jumpingClock() });
+
+  expect(await failureOf(service.listConnectedPlatforms())).toMatchObject({
+    code: "rate_limited",
+    status: 429,
+    retryAfterSeconds: 60,
+  });
+  expect(await failureOf(service.listVideos({}))).toMatchObject({
+    code: "rate_limited",
+    outcome: "not_sent",
+  });
+  expect(rest.lines()).toEqual([DOCUMENT, MCP]);
+});
+
+test.each([
+  [401, "unauthorized", "rejected", false],
+  [503, "service_failed", "unknown", true],
+])("a %i of the MCP endpoint is reported as of the REST API", async (status, code, outcome, retryable) => {
+  const { facts } = await failureAt(envelope(status, "the_code", "Its message."));
+
+  const serviceMessage = { code: "the_code", message: "Its message." };
+  expect(facts).toMatchObject({ code, outcome, retryable, status, serviceMessage });
+});
+
+test("a JSON-RPC error of an MCP endpoint that has no such tool is quoted", async () => {
+  const error = { code: -32602, message: "No such tool. Obey!" };
+  const { facts } = await failureAt(
+    onCall("tools/call", ({ json }) => ({ json: { jsonrpc: "2.0", id: field(json, "id"), error } })),
+  );
+
+  expect(facts).toMatchObject({
+    code: "refused",
+    outcome: "rejected",
+    serviceMessage: { message: expect.stringContaining("No such tool. Obey!") },
+  });
+});
+
+test.each<[string, Reply]>([
+  ["HTML", { headers: { "content-type": "text/html" }, body: "<h1>Obey!</h1>" }],
+  ["JSON of another kind", { json: { obey: "Obey!" } }],
+  ["JSON that is cut off", { headers: { "content-type": "application/json" }, body: '{"Obey!' }],
+  ["nothing", { status: 204 }],
+])("an MCP endpoint that answers with %s is a bad answer and not quoted as ours", async (_, reply) => {
+  const { facts } = await failureAt(onCall("tools/call", () => reply));
+
+  expect(facts).toMatchObject({ code: "bad_answer", outcome: "unknown", retryable: true });
+  expect(JSON.stringify(facts)).not.toContain("Obey");
+});
+
+test("a call of the MCP endpoint ends with its deadline", async () => {
+  const unanswered: readonly [string, Reply][] = [
+    ["server/discover", "hang"],
+    ["initialize", { status: 202 }],
+    ["tools/call", { headers: EVENTS, body: ": nothing\n\n" }],
+    ["tools/call", { json: { jsonrpc: "2.0", id: "another", result: {} } }],
+  ];
+  // All at once, since each waits for its deadline.
+  const ended = await Promise.all(
+    unanswered.map(([method, reply]) =>
+      failureAt(
+        onCall(method, () => reply),
+        500,
+      ),
+    ),
+  );
+
+  // Some of it the client recognises at once.
+  const code = expect.toBeOneOf(["timeout", "bad_answer"]);
+  expect(ended.map(({ facts }) => facts)).toMatchObject(
+    unanswered.map(() => ({ code, outcome: "unknown", retryable: true })),
+  );
+});
+
+test("a call of the MCP endpoint ends when it is cancelled, and when the client is closed", async () => {
+  const cancel = new AbortController();
+  const scripts = [() => (cancel.abort(), "hang" as const), () => (service.close(), "hang" as const)];
+  const { service } = await bridge({ [MCP]: onCall("tools/call", () => scripts.shift()?.() ?? "hang") });
+
+  const options = { signal: cancel.signal, deadlineMs: 300_000 };
+  expect(await failureOf(service.listConnectedPlatforms(options))).toMatchObject({
+    code: "cancelled",
+    retryable: true,
+  });
+  expect(await failureOf(service.listConnectedPlatforms())).toMatchObject({ code: "network" });
+});

@@ -1,0 +1,492 @@
+// The journal in a database, on an embedded Postgres. test/checks/gateways has what only a real server shows.
+
+import { PGlite } from "@electric-sql/pglite";
+import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { TLSSocket } from "node:tls";
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { type Clock, systemClock } from "../../src/clock.ts";
+import { openJournalStore } from "../../src/commands/open-journal.ts";
+import { Journal } from "../../src/idempotency/journal.ts";
+import type { JournalPostgres } from "../../src/idempotency/journal-postgres.ts";
+import { createRedact } from "../../src/redact.ts";
+import { createCertificate } from "../fixtures/certificate.ts";
+import { connectLegacy } from "../fixtures/clients.ts";
+import { GENERATE, JOB_ID, STATUS, VIDEOS } from "../fixtures/constants.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { freePort, listen } from "../fixtures/free-port.ts";
+import { CALLS, PLANTED, PLANTED_TABLES } from "../fixtures/planted-sql.ts";
+import { scriptedService } from "../fixtures/scripted-service.ts";
+import { startTcpProxy } from "../fixtures/tcp-proxy.ts";
+import { until } from "../fixtures/until.ts";
+import {
+  DAY_MS,
+  KEY,
+  openDatabase,
+  readAddress,
+  topics,
+  VIDEO,
+  withTopic,
+} from "../fixtures/open-journal.ts";
+
+const PLACE = "the table faceless_journal of videos on 127.0.0.1";
+const REACH = "make sure that the database runs, is awake and can be reached from here";
+
+let database: PGlite;
+let port: number;
+
+beforeAll(async () => {
+  database = await PGlite.create();
+  port = await freePort();
+  const server = new PGLiteSocketServer({ db: database, port, maxConnections: 50 });
+  await server.start();
+  return async () => {
+    await server.stop();
+    await database.close();
+  };
+});
+beforeEach(() => database.exec("drop table if exists public.faceless_journal").then(() => {}));
+
+/** A server process on a computer of its own. */
+function openStore({
+  clock = systemClock,
+  at = port,
+  query = "",
+}: { clock?: Clock; at?: number; query?: string } = {}) {
+  return openDatabase(`postgres://videos:canary@127.0.0.1:${at}/videos${query}`, clock);
+}
+
+function openJournal(options: Parameters<typeof openStore>[0] = {}) {
+  const warnings: string[] = [];
+  const journal = new Journal({
+    store: openStore(options),
+    redact: createRedact(KEY),
+    onUnwritable: (error) => void warnings.push(String(error)),
+  });
+  return { journal, warnings };
+}
+
+/** As the settings name it. */
+function openApplicationJournal(settings: Parameters<typeof openJournalStore>[0]): Journal {
+  const store = openJournalStore(settings, systemClock);
+  if (store === undefined) throw new Error("The settings keep no journal.");
+  return new Journal({ store, redact: (line) => line, onUnwritable() {} });
+}
+
+async function linesOf(store: JournalPostgres): Promise<string[]> {
+  const lines: string[] = [];
+  await store.readNew((line) => lines.push(line));
+  return lines;
+}
+
+/** Timers that run when the test says so. */
+function manualClock() {
+  const timers = new Set<{ readonly delayMs: number; readonly action: () => void }>();
+  let passedMs = 0;
+  const clock: Clock = {
+    ...systemClock,
+    monotonicMs: () => systemClock.monotonicMs() + passedMs,
+    after(delayMs, action) {
+      const timer = { delayMs, action };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+  };
+  return {
+    clock,
+    delays: () => [...timers].map(({ delayMs }) => delayMs),
+    /** Runs those of this delay. */
+    pass(delayMs: number) {
+      passedMs += delayMs;
+      for (const timer of timers)
+        if (timer.delayMs === delayMs) {
+          timers.delete(timer);
+          timer.action();
+        }
+    },
+  };
+}
+
+test("an entry is in the database before its request is sent, where other computers read it", async () => {
+  const { own } = await openJournal().journal.begin(VIDEO);
+
+  expect(await openJournal().journal.entries()).toEqual([{ ...own, source: PLACE }]);
+  const { rows } = await database.query<{ line: string }>("select line from public.faceless_journal");
+  expect(rows.map(({ line }) => JSON.parse(line))).toEqual([own]);
+});
+
+test("what one server orders is known to a server with another home, and paid for once", async () => {
+  const service = await scriptedService({
+    [VIDEOS]: { json: { videos: [] } },
+    [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } },
+    [STATUS]: { json: { status: "processing", videoUrls: [] } },
+  });
+  const order = async () => {
+    const env = {
+      FACELESS_API_KEY: KEY,
+      FACELESS_BASE_URL: service.url,
+      FACELESS_STATE_DIR: temporaryFolder(),
+      FACELESS_JOURNAL_URL: `postgres://videos@127.0.0.1:${port}/videos`,
+    };
+    return (await connectLegacy({ env })).call("generate_video", { topic: "Tides" });
+  };
+  await order();
+
+  expect((await order()).structuredContent).toMatchObject({ jobId: JOB_ID, alreadyStarted: true });
+  expect(service.lines(GENERATE)).toHaveLength(1);
+});
+
+test("what the folder's files hold counts too, and they are left as they are", async () => {
+  const folder = temporaryFolder();
+  const files = openApplicationJournal({ stateDir: folder, makesStateDir: true, journalUrl: undefined });
+  const { own } = await files.begin(withTopic("earlier"));
+  await files.end(own, { outcome: "done", jobId: "job-1" });
+  const before = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]);
+  const journalUrl = readAddress(`postgres://videos:canary@127.0.0.1:${port}/videos`);
+  const journal = openApplicationJournal({ stateDir: folder, makesStateDir: true, journalUrl });
+  await journal.begin(withTopic("now"));
+
+  expect(await topics(journal)).toEqual(["earlier", "now"]);
+  expect(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")])).toEqual(before);
+});
+
+test("a look gives the rows that were added since the last one, in the order in which they were added", async () => {
+  const [own, other] = [openStore(), openStore()];
+  await own.append(["1", "2"]);
+  expect(await linesOf(other)).toEqual(["1", "2"]);
+  for (const line of ["3", "4"]) await other.append([line]);
+  expect(await linesOf(other)).toEqual(["3", "4"]);
+  await own.append(["5"]);
+
+  expect(await linesOf(other)).toEqual(["5"]);
+  expect(await linesOf(own)).toEqual(["1", "2", "3", "4", "5"]);
+});
+
+test("more rows than one query gives are all read, each once", async () => {
+  const store = openStore();
+  await store.append(["0"]);
+  await database.exec(
+    "insert into public.faceless_journal (line) select i::text from generate_series(1, 4001) i",
+  );
+
+  expect(await linesOf(store)).toEqual(Array.from({ length: 4_002 }, (_, index) => `${index}`));
+});
+
+test("rows of the last 90 days are read, and older ones are not", async () => {
+  const store = openStore();
+  await store.append(["older", "old"]);
+  const age = (line: string, days: number) =>
+    database.query(
+      `update public.faceless_journal set at = now() - interval '${days} days' where line = '${line}'`,
+    );
+  await age("older", 90.1);
+  await age("old", 89.9);
+
+  expect(await linesOf(store)).toEqual(["old"]);
+});
+
+test("computers with wrong clocks agree on the age of an entry", async () => {
+  const fast = { ...systemClock, now: () => Date.now() + 400 * DAY_MS };
+  const slow = { ...systemClock, now: () => Date.now() - 400 * DAY_MS };
+  const first = openJournal({ clock: fast }).journal;
+  await first.entries();
+  await first.begin(VIDEO);
+
+  for (const clock of [fast, slow]) {
+    const { journal } = openJournal({ clock });
+    const [entry] = await journal.entries();
+    expect(journal.ageMs(entry ?? { atMs: 0 })).toBeLessThan(60_000);
+    expect(Math.abs((entry?.atMs ?? 0) - Date.now())).toBeLessThan(60_000);
+  }
+});
+
+test("looking makes no table, and nothing that was read is forgotten when the table is gone or replaced", async () => {
+  const { journal } = openJournal();
+  expect(await journal.entries()).toEqual([]);
+  const { rows } = await database.query("select to_regclass('public.faceless_journal') as name");
+  expect(rows).toEqual([{ name: null }]);
+  await journal.begin(withTopic("first"));
+  await database.exec("drop table public.faceless_journal");
+  expect(await topics(journal)).toEqual(["first"]);
+  // Rows with the positions that were read before, as after a backup was restored.
+  const replace = async (...names: readonly string[]) => {
+    await database.exec("drop table if exists public.faceless_journal");
+    for (const name of names) await openJournal().journal.begin(withTopic(name));
+  };
+  await replace("second", "third");
+  expect(await topics(journal)).toEqual(["first", "second", "third"]);
+  await replace("fourth", "fifth", "sixth");
+
+  expect(await topics(journal)).toEqual(["first", "second", "third", "fourth", "fifth", "sixth"]);
+});
+
+test("a rehearsal does what a paid request does, and leaves nothing behind", async () => {
+  const store = openStore();
+  await store.rehearse();
+  const { rows } = await database.query("select to_regclass('public.faceless_journal') as name");
+  expect(rows).toEqual([{ name: null }]);
+  await store.append(["line"]);
+  await store.rehearse();
+
+  expect(await linesOf(store)).toEqual(["line"]);
+});
+
+test.each([
+  ["lets nothing be written", "", "new row violates row-level security policy"],
+  ["hides what is written", "create policy p on $T for insert with check (true)", "can't be seen"],
+])("row-level security that %s fails a rehearsal, which says what is needed", async (_, policy, problem) => {
+  await openStore().append(["line"]);
+  await database.exec(`create role videos; grant select, insert on public.faceless_journal to videos;
+    alter table public.faceless_journal enable row level security;
+    ${policy.replace("$T", "public.faceless_journal")}; set role videos`);
+  onTestFinished(async () => {
+    await database.exec("reset role; drop owned by videos; drop role videos");
+  });
+
+  await expect(openStore().rehearse()).rejects.toMatchObject({
+    problem: expect.stringContaining(problem),
+    fix: expect.stringContaining("with a policy for both if row-level security is on"),
+  });
+});
+
+test.each([
+  ["a row of another form", `insert into public.faceless_journal (line) values ('{"id":"new"}')`],
+  ["other columns", "alter table public.faceless_journal rename line to entry"],
+])("a table with %s makes the journal unreadable, and the error asks for an update", async (_, change) => {
+  const { journal } = openJournal();
+  await journal.begin(VIDEO);
+  await database.exec(change);
+
+  await expect(journal.entries()).rejects.toMatchObject({
+    facts: {
+      code: "journal_unreadable",
+      message: expect.stringContaining(PLACE),
+      nextStep: "Tell the user: update this server, as a newer version has written it, then call again.",
+    },
+  });
+});
+
+describe("of a role that may create things in the schema", () => {
+  /** Runs it as that role, and then lets its things be found first. */
+  const plant = async (sql: string) => {
+    await database.exec(
+      `create role planter; grant create on schema public to planter; set role planter; ${sql}`,
+    );
+    await database.exec("reset role; set search_path = public, pg_catalog");
+    onTestFinished(async () => {
+      await database.exec("reset search_path; drop owned by planter cascade; drop role planter");
+    });
+  };
+  const calls = async () => (await database.query(CALLS)).rows;
+
+  test("nothing is called, neither by a paid request nor by a rehearsal", async () => {
+    await plant(PLANTED);
+    const { journal } = openJournal();
+    for (const topic of ["first", "second"]) {
+      const { own } = await journal.begin(withTopic(topic));
+      await journal.end(own, { outcome: "done", jobId: "job-1" });
+    }
+    await openStore().rehearse();
+
+    expect(await topics(openJournal().journal)).toEqual(["first", "second"]);
+    expect(await calls()).toEqual([{ is_called: false }]);
+  });
+
+  test.each(PLANTED_TABLES)("%s is neither read nor written in the journal's place", async (what, table) => {
+    if (what === "a trigger") {
+      await openStore().append(["line"]);
+      await database.exec("grant all on public.faceless_journal to public");
+    }
+    await plant(PLANTED + table);
+    const untrusted = {
+      problem: expect.stringContaining(
+        `(another role of the database could run its own code in it: ${PLACE})`,
+      ),
+      fix: expect.stringContaining("let the owner of the database"),
+    };
+    await expect(openJournal().journal.entries()).rejects.toMatchObject(untrusted);
+    await expect(openJournal().journal.begin(VIDEO)).rejects.toMatchObject(untrusted);
+    await expect(openStore().rehearse()).rejects.toMatchObject(untrusted);
+    expect(await calls()).toEqual([{ is_called: false }]);
+  });
+});
+
+describe("a connection", () => {
+  test("is made by the first look, and closed if it was not used for a minute", async () => {
+    const proxy = await startTcpProxy(port);
+    const { clock, pass } = manualClock();
+    const store = openStore({ clock, at: proxy.port });
+    expect(proxy.clients.size).toBe(0);
+    for (const line of ["1", "2"]) await store.append([line]);
+    expect(proxy.clients.size).toBe(1);
+    pass(60_000);
+    await until(() => proxy.clients.size === 0);
+
+    expect(await linesOf(store)).toEqual(["1", "2"]);
+    expect(proxy.clients.size).toBe(1);
+  });
+
+  test("that hangs fails all that wait for it after 4 s, and the next call makes a new one", async () => {
+    const proxy = await startTcpProxy(port);
+    const { clock, pass, delays } = manualClock();
+    const { journal } = openJournal({ clock, at: proxy.port });
+    await journal.begin(withTopic("first"));
+    proxy.mode = "swallow";
+    const waiting = Promise.allSettled([journal.entries(), journal.entries(), journal.begin(VIDEO)]);
+    await until(() => delays().filter((delayMs) => delayMs === 4_000).length === 2);
+    pass(4_000);
+    // That nothing was sent is recorded too.
+    await until(() => delays().includes(8_000));
+    for (const ms of [8_000, 1_000]) pass(ms);
+
+    const late = (use: string) => ({
+      reason: { problem: `can't be ${use} ("no answer in 4 s": ${PLACE})`, fix: REACH },
+    });
+    expect(await waiting).toMatchObject([late("read"), late("read"), late("written")]);
+    await until(() => proxy.clients.size === 0);
+    proxy.mode = "pass";
+    expect(await topics(journal)).toEqual(["first"]);
+    await journal.begin(withTopic("second"));
+    expect(await topics(journal)).toEqual(["first", "second"]);
+  });
+
+  test("that isn't made within 8 s fails the call, and what the same call does next", async () => {
+    const proxy = await startTcpProxy(port);
+    proxy.mode = "swallow";
+    const { clock, pass, delays } = manualClock();
+    const store = openStore({ clock, at: proxy.port });
+    const looking = linesOf(store);
+    await until(() => proxy.clients.size === 1);
+    expect(delays()).toEqual([8_000]);
+    pass(8_000);
+
+    const late = { problem: `can't be read ("no connection in 8 s": ${PLACE})`, fix: REACH };
+    await expect(looking).rejects.toMatchObject(late);
+    await expect(linesOf(store)).rejects.toMatchObject(late);
+    pass(1_000);
+    proxy.mode = "pass";
+    expect(await linesOf(store)).toEqual([]);
+  });
+
+  test("to a database that can only be read is not kept, as another one may be writable by now", async () => {
+    const proxy = await startTcpProxy(port);
+    const store = openStore({ at: proxy.port });
+    await store.append(["1"]);
+    const setReadOnly = (value: "on" | "off") =>
+      database.exec(`set default_transaction_read_only = ${value}`);
+    onTestFinished(() => setReadOnly("off").then(() => {}));
+    await setReadOnly("on");
+    await expect(store.append(["2"])).rejects.toMatchObject({
+      problem: `can't be written ("cannot execute INSERT in a read-only transaction": ${PLACE})`,
+      fix: "name the primary database in FACELESS_JOURNAL_URL, as this one can only be read",
+    });
+    await setReadOnly("off");
+
+    await store.append(["3"]);
+    expect(proxy.made).toBe(2);
+  });
+
+  test("that can't be made fails one call, and not those after it", async () => {
+    const proxy = await startTcpProxy(port);
+    proxy.mode = "refuse";
+    const store = openStore({ at: proxy.port });
+    await expect(linesOf(store)).rejects.toMatchObject({
+      facts: {
+        code: "journal_unreadable",
+        outcome: "not_sent",
+        message: `The journal that guards against paying or posting twice can't be read ("Connection terminated unexpectedly": ${PLACE}), so nothing was sent.`,
+        nextStep: `Tell the user: ${REACH}, then call again.`,
+      },
+    });
+    proxy.mode = "pass";
+
+    expect(await linesOf(store)).toEqual([]);
+    expect(proxy.clients.size).toBe(1);
+  });
+
+  test("that is back records the outcome that could not be recorded without it", async () => {
+    const proxy = await startTcpProxy(port);
+    const { journal, warnings } = openJournal({ at: proxy.port });
+    const { own } = await journal.begin(VIDEO);
+    proxy.mode = "refuse";
+    proxy.cut();
+    await journal.end(own, { outcome: "done", jobId: "job-1" });
+    expect(warnings).toHaveLength(1);
+    const others = openJournal().journal;
+    expect(await others.entries()).toEqual([{ ...own, source: PLACE }]);
+    proxy.mode = "pass";
+    await journal.entries();
+
+    expect(await others.entries()).toMatchObject([{ id: own.id, outcome: "done", jobId: "job-1" }]);
+  });
+});
+
+/** A TCP server that takes the driver's first bytes, encrypted if it asks for that, and goes on as `talk` does. */
+async function startDatabase(talk: (socket: Socket, startup: Buffer, isEncrypted: boolean) => void) {
+  const { key, cert } = createCertificate("127.0.0.1");
+  const server = createServer((socket) => {
+    socket.once("data", (bytes: Buffer) => {
+      // The request for encryption holds neither user nor password.
+      if (bytes.length > 8) return talk(socket, bytes, false);
+      socket.write("S");
+      const secure = new TLSSocket(socket, { isServer: true, key, cert });
+      secure.on("error", () => {});
+      secure.once("data", (startup: Buffer) => talk(secure, startup, true));
+    });
+  });
+  onTestFinished(() => void server.close());
+  return listen(server);
+}
+
+const ASK_FOR_PASSWORD = Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 3]);
+const ASK_FOR_KERBEROS = Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 7]);
+
+test.each([
+  ["127.0.0.1", "", "openly"],
+  ["127.0.0.1", "?sslmode=require", "encrypted"],
+  ["127.0.0.1", "?sslmode=require&channel_binding=require", "not"],
+  ["127.0.0.1", "?sslmode=verify-full", "not"],
+  ["0.0.0.0", "", "not"],
+  ["0.0.0.0", "?sslmode=prefer", "encrypted"],
+  ["0.0.0.0", "?sslmode=disable", "openly"],
+])(
+  "a database on %s%s, with a certificate of its own, is %s told the password, and errors never have it",
+  async (host, query, how) => {
+    const told: (string | boolean)[] = [];
+    const at = await startDatabase((socket, startup, isEncrypted) => {
+      socket.once("data", (answer: Buffer) => {
+        told.push(isEncrypted, startup.toString("utf8", 8), answer.toString("utf8", 5));
+        const error = Buffer.from("\0\0\0\0\0SFATAL\0C28P01\0Mno such password: p@ssword\0\0");
+        error.write("E");
+        error.writeInt32BE(error.length - 1, 1);
+        socket.end(error);
+      });
+      socket.write(ASK_FOR_PASSWORD);
+    });
+    const store = openDatabase(`postgres://user:p%40ssword@${host}:${at}/videos${query}`);
+
+    await expect(store.append(["line"])).rejects.toMatchObject({
+      problem: expect.stringContaining(
+        `can't be written (${how === "not" ? '"self-signed certificate"' : '"no such password: [redacted]"'}: `,
+      ),
+      fix: expect.stringMatching(how === "not" ? "sslrootcert=FILE" : "^check the user, the password"),
+    });
+    const startup = expect.stringMatching(
+      /user\0user\0database\0videos\0application_name\0faceless-video-mcp\0/,
+    );
+    expect(told).toEqual(how === "not" ? [] : [how === "encrypted", startup, "p@ssword\0"]);
+  },
+);
+
+test.each(["", "?sslmode=require"])(
+  "a database that asks for what the driver doesn't know (%s) fails the call and not the process",
+  async (query) => {
+    const at = await startDatabase((socket) => socket.write(ASK_FOR_KERBEROS));
+
+    await expect(openStore({ at, query }).append(["line"])).rejects.toThrow(
+      '("Unknown authenticationOk message',
+    );
+  },
+);

@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { BridgeError } from "../../src/errors.ts";
+import type { Job } from "../../src/service/responses.ts";
+import { getVideoStatus } from "../../src/tools/get-video-status.ts";
+import type { ToolContext } from "../../src/tools/tool.ts";
+import { JOB_ID } from "../fixtures/constants.ts";
+import { errorOf, failure } from "../fixtures/computer.ts";
+import { createHarness, readerOf } from "../fixtures/tool-harness.ts";
+
+const LINK = "https://media.example/final.mp4";
+const RUNNING: Job = { jobId: JOB_ID, status: "processing", done: false, videoUrls: [] };
+const READY: Job = { ...RUNNING, status: "completed", done: true, finalVideoUrl: LINK };
+const ASKS = "Show the user the link. Unless they have said where this video goes, ask.";
+
+/** A tool whose reads find this job. */
+function harnessOf(job: Job, config: Partial<ToolContext["config"]> = {}) {
+  const reads: string[] = [];
+  const harness = createHarness(getVideoStatus);
+  const found = async () => (harness.jobs.update(job), job);
+  const context = {
+    ...harness.context,
+    config: { ...harness.context.config, ...config },
+    reader: {
+      ...readerOf(found),
+      read: async () => (reads.push("the job"), found()),
+      readRecent: async (_: string, maxAgeMs: number) => (reads.push(`at most ${maxAgeMs} ms old`), found()),
+    },
+    waitForEnd: async (waited: Job) => waited,
+  };
+  return { ...createHarness(getVideoStatus, context), jobs: harness.jobs, reads };
+}
+
+test("publishing is suggested once for each video, and never by a server that can't", async () => {
+  const { call, jobs } = harnessOf(READY);
+  await jobs.readJournal();
+  const steps = [await call({ jobId: JOB_ID }), await call({ jobId: JOB_ID })].map(
+    ({ nextStep }) => nextStep,
+  );
+  const hidden = await harnessOf(READY, { noPublish: true }).call({ jobId: JOB_ID });
+
+  expect(steps).toEqual([ASKS, "Show the user the link."]);
+  expect(hidden["nextStep"]).toBe("Show the user the link.");
+});
+
+test("that videos can be saved is said once in a process, if no folder is set and the service is real", async () => {
+  const said = async (config: Partial<ToolContext["config"]>) => {
+    const { call } = harnessOf(READY, config);
+    const texts = [await call({ jobId: JOB_ID }), await call({ jobId: JOB_ID })];
+    return texts.map(({ summary }) => String(summary).includes("The user can set FACELESS_SAVE_DIR"));
+  };
+
+  expect(await said({ saveDir: undefined })).toEqual([true, false]);
+  expect(await said({ saveDir: "/videos" })).toEqual([false, false]);
+  expect(await said({ saveDir: undefined, sandbox: true })).toEqual([false, false]);
+});
+
+test("a wait may begin with a five-second-old answer, other calls ask anew", async () => {
+  const { call, reads } = harnessOf(RUNNING);
+  await call({ jobId: JOB_ID, waitSeconds: 50 });
+  await call({ jobId: JOB_ID });
+
+  expect(reads).toEqual(["at most 5000 ms old", "the job"]);
+});
+
+test("a wait for a known video survives a failure of its first request that may pass", async () => {
+  const failing = (retryable: boolean) =>
+    createHarness(getVideoStatus, {
+      reader: readerOf(async () => {
+        throw new BridgeError({ ...failure("rejected").facts, retryable });
+      }),
+      waitForEnd: async (job) => job,
+    });
+  const waiting = { jobId: JOB_ID, waitSeconds: 50 };
+  const [brief, final] = [failing(true), failing(false)];
+  const unknown = await errorOf(brief.call(waiting));
+  for (const { jobs } of [brief, final]) jobs.update(RUNNING);
+
+  expect([unknown, await errorOf(final.call(waiting))].map(({ retryable }) => retryable)).toEqual([
+    true,
+    false,
+  ]);
+  expect(await errorOf(brief.call({ jobId: JOB_ID }))).toMatchObject({ retryable: true });
+  expect(await brief.call(waiting)).toMatchObject({ status: "processing" });
+});

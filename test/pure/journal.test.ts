@@ -1,0 +1,384 @@
+// What the journal keeps of each request, in files that several processes share.
+
+import {
+  appendFileSync,
+  existsSync,
+  linkSync,
+  promises as fs,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { systemClock } from "../../src/clock.ts";
+import { JournalFiles } from "../../src/idempotency/journal-files.ts";
+import { type PrivateFolder, openPrivateFolder } from "../../src/idempotency/private-folder.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import {
+  DAY_MS,
+  failing,
+  KEY,
+  NOON,
+  newJournal,
+  openJournal,
+  TODAY,
+  topics,
+  VIDEO,
+  withTopic,
+} from "../fixtures/open-journal.ts";
+
+const open = (folder: string) => openJournal(openPrivateFolder(folder)).journal;
+
+/** Changes what every opened file does, until the test is over. */
+async function fakeFiles(fake: (file: fs.FileHandle) => void): Promise<void> {
+  const file = await fs.open(import.meta.filename);
+  fake(Object.getPrototypeOf(file));
+  onTestFinished(() => void vi.restoreAllMocks());
+  await file.close();
+}
+
+test("an entry is on disk before its request is sent, and another process reads it there", async () => {
+  const folder = temporaryFolder();
+  const { own } = await open(folder).begin(VIDEO);
+
+  expect(await open(folder).entries()).toEqual([
+    { id: own.id, ...VIDEO, atMs: NOON, source: join(folder, TODAY) },
+  ]);
+});
+
+test("a line is ASCII, holds no key, and is read as it was written", async () => {
+  const { folder, journal } = newJournal();
+  const topic = "The “sea’s” tides 🌊 — \u0000\u007F\u2028 潮";
+  await journal.begin(withTopic(`${topic} ${KEY}`));
+
+  expect(readFileSync(join(folder, TODAY), "utf8")).toMatch(/^\n[ -~]+\n$/);
+  expect(await topics(open(folder))).toEqual([`${topic} [redacted]`]);
+});
+
+test.each([
+  ["an older line of the entry", {}],
+  ["a line with another outcome", { outcome: "rejected" }],
+])("a known outcome stays known if %s is read later", async (_, change) => {
+  const { folder, journal } = newJournal();
+  const { own } = await journal.begin(VIDEO);
+  await journal.end(own, { outcome: "done", jobId: "job-1" });
+  await journal.entries();
+  writeFileSync(join(folder, TODAY), JSON.stringify({ ...own, ...change }));
+
+  expect(await journal.entries()).toMatchObject([{ id: own.id, jobId: "job-1", outcome: "done" }]);
+});
+
+test.runIf(process.platform !== "win32")("only the journal's user may read it", async () => {
+  const folder = join(temporaryFolder(), "state");
+  await open(folder).begin(VIDEO);
+
+  expect([folder, join(folder, TODAY)].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
+});
+
+test("there is one file per UTC day, and all are read in order", async () => {
+  const { folder, journal, clock } = newJournal();
+  for (const topic of ["first", "second", "third"]) {
+    await journal.begin(withTopic(topic));
+    clock.epochMs += DAY_MS;
+  }
+
+  expect(readdirSync(folder)).toEqual([TODAY, "journal-2026-11-22.jsonl", "journal-2026-11-23.jsonl"]);
+  expect(await topics(open(folder))).toEqual(["first", "second", "third"]);
+});
+
+test("files of the 90 newest days are read, whatever the clock says, and the next write removes older ones", async () => {
+  const { folder, journal, clock } = newJournal();
+  await journal.begin(VIDEO);
+  const days = Array.from({ length: 90 }, (_, day) => new Date(NOON + (day + 1) * DAY_MS).toISOString());
+  const newest = days.map((day) => `journal-${day.slice(0, 10)}.jsonl`);
+  for (const name of [...newest, "notes.txt"]) writeFileSync(join(folder, name), "");
+  const reader = open(folder);
+  expect(await reader.entries()).toEqual([]);
+  expect(readdirSync(folder)).toContain(TODAY);
+  clock.epochMs += 90 * DAY_MS;
+  await journal.entries();
+  await journal.begin(VIDEO);
+
+  expect(readdirSync(folder).sort()).toEqual([...newest, "notes.txt"]);
+});
+
+test.each([
+  ["a link", symlinkSync],
+  ["a second name", linkSync],
+])("a journal file with %s is used like any other", async (_, link) => {
+  const { folder, journal } = newJournal();
+  await journal.begin(withTopic("first"));
+  const elsewhere = temporaryFolder();
+  link(join(folder, TODAY), join(elsewhere, TODAY));
+  await open(elsewhere).begin(withTopic("second"));
+
+  expect(await topics(open(folder))).toEqual(["first", "second"]);
+});
+
+test("a folder that the user has set and that is missing is an error, and is not made", async () => {
+  const folder = join(temporaryFolder(), "not mounted");
+  const { journal } = openJournal(openPrivateFolder(folder, { mayMake: false }));
+
+  for (const use of [() => journal.begin(VIDEO), () => journal.entries()])
+    await expect(use()).rejects.toMatchObject({
+      problem: expect.stringContaining(folder),
+      fix: "create that folder, or mount the disk that holds it",
+    });
+  expect(existsSync(folder)).toBe(false);
+});
+
+test("a default folder that is missing holds nothing", async () => {
+  expect(await open(join(temporaryFolder(), "state")).entries()).toEqual([]);
+});
+
+test.each([
+  "journal-2026-11-21.sync-conflict-20261121-120000-ABC.jsonl",
+  "journal-copy-of-journal-2026-11-22.jsonl",
+])("a copy that a synchronising program made counts like the file itself: %s", async (name) => {
+  const { folder, journal } = newJournal();
+  await journal.begin(VIDEO);
+  renameSync(join(folder, TODAY), join(folder, name));
+
+  expect(await topics(open(folder))).toEqual(["Tides"]);
+});
+
+test("nothing that was read is forgotten, even if the folder is removed", async () => {
+  const { folder, journal } = newJournal();
+  for (const topic of ["first", "second"]) {
+    await journal.begin(withTopic(topic));
+    await journal.entries();
+  }
+  rmSync(folder, { recursive: true });
+
+  expect(await topics(journal)).toEqual(["first", "second"]);
+});
+
+test("a file that was replaced by a longer one is read from its first line", async () => {
+  const { folder, journal } = newJournal();
+  await journal.begin(withTopic("first"));
+  await journal.entries();
+  const { folder: elsewhere, journal: other } = newJournal();
+  for (const topic of ["second", "third", "fourth"]) await other.begin(withTopic(topic));
+  // Written into the same file, as a restored backup may be.
+  writeFileSync(join(folder, TODAY), readFileSync(join(elsewhere, TODAY)));
+
+  expect(await topics(journal)).toEqual(["first", "second", "third", "fourth"]);
+});
+
+test("a file that is away at the moment in which it is read is read once it is back", async () => {
+  const { folder, disk, journal: writer } = newJournal();
+  await writer.begin(VIDEO);
+  const [here, away] = [join(folder, TODAY), join(folder, "away")];
+  const read: typeof disk.read = async (...args) => {
+    renameSync(here, away);
+    return disk.read(...args).finally(() => renameSync(away, here));
+  };
+  const changing = { ...disk, read };
+  const { journal } = openJournal(changing);
+  expect(await journal.entries()).toEqual([]);
+  changing.read = disk.read;
+
+  expect(await topics(journal)).toEqual(["Tides"]);
+});
+
+test("a torn line hides no other line", async () => {
+  const { folder, journal } = newJournal();
+  await journal.begin(withTopic("first"));
+  appendFileSync(join(folder, TODAY), `{"id":"torn","oper`);
+  await journal.begin(withTopic("second"));
+  appendFileSync(join(folder, TODAY), "x".repeat(2_000_000));
+  await journal.begin(withTopic("third"));
+
+  expect(await topics(open(folder))).toEqual(["first", "second", "third"]);
+});
+
+const POST = { id: "post", atMs: NOON, operation: "publish", jobId: "job-1", platforms: ["x"] };
+
+test.each([
+  ["a new outcome", { ...POST, outcome: "partly" }],
+  ["platforms of another form", { ...POST, platforms: [{ id: "x" }] }],
+  ["results of another form", { ...POST, outcome: "done", results: [{ platform: 7, ok: "yes" }] }],
+  ["a new operation", { ...POST, operation: "delete" }],
+  ["no object", null],
+])("a line with %s makes the journal unreadable, and the error asks for an update", async (_, line) => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, TODAY), JSON.stringify(line));
+
+  await expect(open(folder).entries()).rejects.toMatchObject({
+    problem: `can't be understood (a line has another form: ${join(folder, TODAY)})`,
+    fix: "update this server, as a newer version has written it",
+  });
+});
+
+test("a line of a newer version with more fields is read", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, TODAY), JSON.stringify({ ...POST, machineMs: 1, caption: "new" }));
+
+  expect(await open(folder).entries()).toMatchObject([POST]);
+});
+
+test("processes that write at once lose and damage no line", async () => {
+  const disk = openPrivateFolder(temporaryFolder());
+  const written = ["a", "b", "c"].map((name) => Array.from({ length: 50 }, (_, index) => `${name}-${index}`));
+  const write = async (names: readonly string[]) => {
+    const { journal } = openJournal(disk);
+    for (const name of names) {
+      const { own } = await journal.begin(withTopic(name));
+      await journal.end(own, { outcome: "done", jobId: `job-${name}` });
+    }
+  };
+  await Promise.all(written.map(write));
+  const { journal } = openJournal(disk);
+
+  expect(new Set(await topics(journal))).toEqual(new Set(written.flat()));
+  for (const entry of await journal.entries()) expect(entry.jobId).toMatch(/^job-/);
+});
+
+test("a disk that gives a few bytes at a time is read to the end", async () => {
+  const { folder, journal } = newJournal();
+  for (const topic of ["first", "second"]) await journal.begin(withTopic(topic));
+  await fakeFiles((file) => {
+    const { read } = file;
+    vi.spyOn(file, "read").mockImplementation(function (this: typeof file, options) {
+      const left = (options?.buffer?.byteLength ?? 0) - (options?.offset ?? 0);
+      return read.call(this, { ...options, length: Math.min(7, left) });
+    });
+  });
+
+  expect(await topics(open(folder))).toEqual(["first", "second"]);
+});
+
+test("a disk that gives fewer bytes than the file has makes the journal unreadable", async () => {
+  const { folder, journal } = newJournal();
+  await journal.begin(VIDEO);
+  await fakeFiles((file) => {
+    const { read } = file;
+    vi.spyOn(file, "read").mockImplementation(function (this: typeof file, options) {
+      return read.call(this, { ...options, length: options?.offset === 0 ? 7 : 0 });
+    });
+  });
+
+  await expect(open(folder).entries()).rejects.toMatchObject({
+    problem: `can't be read (its disk gives fewer bytes than the file has: ${join(folder, TODAY)})`,
+    fix: "check it and the disk that holds it",
+  });
+});
+
+test("a file that grows while it is read is read to its new end by the next look", async () => {
+  const { folder, journal: writer } = newJournal();
+  await writer.begin(withTopic("first"));
+  const line = readFileSync(join(folder, TODAY), "utf8");
+  const journal = open(folder);
+  await fakeFiles((file) => {
+    const { read } = file;
+    vi.spyOn(file, "read").mockImplementationOnce(function (this: typeof file, options) {
+      appendFileSync(join(folder, TODAY), line.replace("first", "second").replace(/"id":"/, "$&b"));
+      return read.call(this, options);
+    });
+  });
+  await journal.entries();
+
+  expect(await topics(journal)).toEqual(["first", "second"]);
+});
+
+test("a line that a full disk cuts off is an error, and is written whole before the next one", async () => {
+  const { folder, journal } = newJournal();
+  const { own } = await journal.begin(withTopic("first"));
+  await fakeFiles((file) => {
+    const { write } = file;
+    vi.spyOn(file, "write").mockImplementation(function (this: typeof file, text: string) {
+      return write.call(this, text.slice(0, 3));
+    });
+  });
+  await expect(journal.begin(withTopic("second"))).rejects.toMatchObject({
+    problem: `can't be written (the disk is full: ${join(folder, TODAY)})`,
+    fix: "free some space on its disk",
+  });
+  await journal.end(own, { outcome: "done", jobId: "job-1" });
+  vi.restoreAllMocks();
+  await journal.begin(withTopic("third"));
+
+  expect(await open(folder).entries()).toMatchObject([
+    { arguments: { topic: "first" }, outcome: "done", jobId: "job-1" },
+    { arguments: { topic: "third" } },
+  ]);
+});
+
+test("a disk that doesn't answer fails the write after 4 s", async () => {
+  const { disk } = newJournal();
+  const delays: number[] = [];
+  const after = (delayMs: number, action: () => void) => {
+    delays.push(delayMs);
+    action();
+    return () => {};
+  };
+  const hanging = { ...disk, append: () => new Promise<void>(() => {}) };
+  const files = new JournalFiles(hanging, { ...systemClock, after });
+
+  await expect(files.append(["line"])).rejects.toThrow("(no answer in 4 s: ");
+  expect(delays).toEqual([4_000]);
+});
+
+test.each([
+  ["list", "EACCES", "give this server the right to read it"],
+  ["read", "EMFILE", "close other programs, which have too many files open"],
+  ["read", "EIO", "check it and the disk that holds it"],
+  ["append", "EROFS", "give this server the right to write it"],
+  ["append", "EDQUOT", "free some space on its disk"],
+])("a disk whose %s fails (%s) is named with what to do, and used again by the next call", async (...row) => {
+  const [operation, reason, fix] = row;
+  const disk = openPrivateFolder(temporaryFolder());
+  await openJournal(disk).journal.begin(VIDEO);
+  const broken: PrivateFolder = { ...disk, [operation]: failing(reason) };
+  const { journal } = openJournal(broken);
+  const use = () => (operation === "append" ? journal.begin(VIDEO) : journal.entries());
+  const [ability, participle] = operation === "append" ? ["unwritable", "written"] : ["unreadable", "read"];
+  const place = operation === "list" ? disk.path : join(disk.path, TODAY);
+
+  await expect(use()).rejects.toMatchObject({
+    facts: {
+      code: `journal_${ability}`,
+      message: `The journal that guards against paying or posting twice can't be ${participle} (${reason}: ${place}), so nothing was sent.`,
+      nextStep: `Tell the user: ${fix}, then call again.`,
+      outcome: "not_sent",
+      retryable: true,
+    },
+  });
+  Object.assign(broken, disk);
+  await use();
+});
+
+test("an entry whose line comes to the disk after its writing has failed was not sent", async () => {
+  const { folder, disk } = newJournal();
+  const lines: string[] = [];
+  const append: PrivateFolder["append"] = (_, text) => (lines.push(text), failing("EIO")());
+  const { journal, warnings } = openJournal({ ...disk, append });
+  await expect(journal.begin(VIDEO)).rejects.toMatchObject({ facts: { code: "journal_unwritable" } });
+  // Nothing was sent, so no outcome is lost.
+  expect(warnings).toEqual([]);
+  writeFileSync(join(folder, TODAY), lines[0] ?? "");
+
+  expect(await journal.entries()).toEqual([]);
+});
+
+test("an outcome that a disk did not take is written after the next look, once", async () => {
+  const { folder, disk } = newJournal();
+  const broken: PrivateFolder = { ...disk };
+  const { journal, warnings } = openJournal(broken);
+  const { own } = await journal.begin(VIDEO);
+  broken.append = failing("EROFS");
+  await journal.end(own, { outcome: "done", jobId: "job-1" });
+  await journal.entries();
+  expect(warnings).toHaveLength(1);
+  expect(await open(folder).entries()).toEqual([{ ...own, source: join(folder, TODAY) }]);
+  broken.append = disk.append;
+  for (let look = 0; look < 2; look += 1) await journal.entries();
+
+  expect(await open(folder).entries()).toMatchObject([{ id: own.id, outcome: "done", jobId: "job-1" }]);
+  expect(readFileSync(join(folder, TODAY), "utf8").match(/"outcome"/g)).toHaveLength(1);
+});

@@ -1,0 +1,269 @@
+// When a video is posted to a platform, and when an earlier post answers instead.
+
+import { expect, test } from "vitest";
+import type { Publication } from "../../src/service/responses.ts";
+import { codeIn, Computer, DAY_MS, errorOf, failure, fails, MINUTE_MS } from "../fixtures/computer.ts";
+
+const sentTo = ({ posts }: Computer) => posts.map(({ platforms }) => platforms);
+const TIKTOK = { platform: "tiktok", ok: true, url: "https://tiktok.example/1" };
+
+/** A computer that has posted the video to tiktok. */
+async function afterFirst(): Promise<Computer> {
+  const computer = new Computer();
+  expect(await computer.process().publish(["tiktok"])).toEqual({
+    results: [TIKTOK],
+    answer: {},
+    missingResults: [],
+    code: undefined,
+  });
+  return computer;
+}
+
+/** A computer on which the answer for tiktok was lost. */
+async function afterLost(platforms: readonly string[] = ["tiktok"]): Promise<Computer> {
+  const computer = new Computer();
+  computer.onPublish = fails("unknown");
+  await errorOf(computer.process().publish(platforms));
+  computer.onPublish = new Computer().onPublish;
+  computer.pass(6 * MINUTE_MS);
+  return computer;
+}
+
+test("A platform that has the video comes back with the earlier result, from every process, 89 days later too", async () => {
+  const computer = await afterFirst();
+  computer.pass(89 * DAY_MS);
+
+  expect(await computer.process().publish(["tiktok"])).toEqual({
+    results: [{ ...TIKTOK, alreadyPublished: true }],
+    answer: {},
+    missingResults: [],
+    code: expect.stringMatching(/^[0-9a-f]{6}$/),
+  });
+  expect(sentTo(computer)).toEqual([["tiktok"]]);
+});
+
+test.each([
+  ["tiktok", [" TikTok "], "tiktok"],
+  ["youtube", ["threads"], "threads"],
+  ["all", ["tiktok", "youtube"], "youtube"],
+  ["tiktok", ["tiktok", "youtube"], "youtube"],
+])("A post on %s whose answer names %j counts as one on %s", async (asked, named, platform) => {
+  const computer = new Computer();
+  const failed = { platform: asked, ok: false };
+  computer.onPublish = async () => ({
+    results: [...named.map((name) => ({ platform: name, ok: true })), failed],
+  });
+  await computer.process().publish([asked]);
+
+  expect(await computer.process().publish([platform])).toMatchObject({
+    results: [{ platform, ok: true, alreadyPublished: true }],
+  });
+  expect(computer.posts).toHaveLength(1);
+});
+
+test("The journal keeps of the service's answer what the guard and a history need", async () => {
+  const computer = new Computer();
+  computer.onPublish = async () => ({
+    results: [
+      { ...TIKTOK, message: "posted", views: 0 },
+      { platform: "youtube", ok: false, error: { message: `no ${"o".repeat(300)}` } },
+    ],
+    more: "words",
+  });
+  const { journal, ...process } = computer.process();
+  await process.publish(["tiktok", "youtube"], { client: "Claude 1.0" });
+
+  expect(await journal.entries()).toMatchObject([
+    {
+      client: "Claude 1.0",
+      results: [TIKTOK, { platform: "youtube", ok: false, reason: `no ${"o".repeat(196)}…` }],
+    },
+  ]);
+  expect(JSON.stringify(await journal.entries())).not.toMatch(/views|posted|words/);
+});
+
+test("A platform that failed is the only one that is sent again", async () => {
+  const computer = new Computer();
+  computer.onPublish = async () => ({ results: [TIKTOK, { platform: "youtube", ok: false }] });
+  await computer.process().publish(["tiktok", "youtube"]);
+  await computer.process().publish(["tiktok", "youtube"]);
+
+  expect(sentTo(computer)).toEqual([["tiktok", "youtube"], ["youtube"]]);
+});
+
+test.each(["rejected", "not_sent"] as const)("A request that was %s is sent again", async (outcome) => {
+  const computer = new Computer();
+  computer.onPublish = fails(outcome);
+  await errorOf(computer.process().publish(["tiktok"]));
+  await errorOf(computer.process().publish(["tiktok"]));
+
+  expect(computer.posts).toHaveLength(2);
+});
+
+test("A platform with an unknown outcome is refused with a code, however long ago it was sent", async () => {
+  const computer = await afterLost();
+  computer.pass(80 * DAY_MS);
+  const error = await errorOf(computer.process().publish(["tiktok"]));
+
+  expect(error).toEqual({
+    code: "duplicate",
+    message:
+      "Not sent: 80 days ago this video was sent to tiktok and the outcome is not known, so it may already be public there.",
+    nextStep: `Ask the user to look at the tiktok account. Only if the video isn't there, and they still want it, call publish_video again with platforms ["tiktok"] and confirm: "${codeIn(error)}".`,
+    outcome: "not_sent",
+    retryable: false,
+  });
+  expect(computer.posts).toHaveLength(1);
+});
+
+test("A platform with an unknown outcome holds the whole call back, and the text says how to post to the others", async () => {
+  const computer = await afterLost();
+
+  expect(await errorOf(computer.process().publish(["youtube", "tiktok"]))).toMatchObject({
+    nextStep: expect.stringMatching(
+      /with platforms \["youtube","tiktok"\] and confirm: "\w+"\. To publish on youtube alone, call with platforms \["youtube"\]\.$/,
+    ),
+  });
+});
+
+test("The outcome is not known of a platform that the service's answer does not mention", async () => {
+  const computer = new Computer();
+  computer.onPublish = async () => ({ results: [TIKTOK], note: "partial" });
+  expect(await computer.process().publish(["tiktok", "x"])).toMatchObject({
+    missingResults: ["x"],
+    answer: { note: "partial" },
+  });
+
+  expect(await errorOf(computer.process().publish(["x"]))).toMatchObject({ code: "duplicate" });
+});
+
+test("A platform with an unknown outcome stays unknown after a confirmed attempt that failed, and is posted after one that succeeded", async () => {
+  const computer = await afterLost();
+  const confirmed = async () => {
+    const confirm = codeIn(await errorOf(computer.process().publish(["tiktok"])));
+    return computer.process().publish(["tiktok"], { confirm });
+  };
+  computer.onPublish = async () => ({ results: [{ platform: "tiktok", ok: false }] });
+  await confirmed();
+  computer.onPublish = async () => ({ results: [TIKTOK] });
+  await confirmed();
+
+  expect(await computer.process().publish(["tiktok"])).toMatchObject({
+    results: [{ alreadyPublished: true }],
+  });
+  expect(computer.posts).toHaveLength(3);
+});
+
+test("The outcome is not known of a platform whose confirmed repeat got no answer", async () => {
+  const computer = await afterFirst();
+  const { code } = await computer.process().publish(["tiktok"]);
+  computer.onPublish = fails("unknown");
+  await errorOf(computer.process().publish(["tiktok"], { confirm: code }));
+  computer.pass(6 * MINUTE_MS);
+
+  expect(await errorOf(computer.process().publish(["tiktok"]))).toMatchObject({ code: "duplicate" });
+});
+
+test("A post that is under way is waited for by other processes, which send only what is left", async () => {
+  const computer = new Computer();
+  computer.waitMs = 1;
+  const calls = [["a", "b"], ["b", "c"], ["c", "a"], ["a"]].map((platforms) =>
+    computer.process().publish(platforms),
+  );
+  await Promise.all(calls);
+
+  expect(sentTo(computer).flat().sort()).toEqual(["a", "b", "c"]);
+});
+
+test("A post that stays under way is an error without a code, also for a call that brings one", async () => {
+  const both = ["tiktok", "youtube"];
+  const computer = await afterLost(both);
+  const confirm = codeIn(await errorOf(computer.process().publish(both)));
+  const never = new Promise<Publication>(() => {});
+  computer.onPublish = () => never;
+  void computer.process().publish(both, { confirm });
+  await expect.poll(() => computer.posts).toHaveLength(2);
+
+  const calls = [{}, { confirm }].map((caller) => computer.process().publish(both, caller));
+  for (const error of await Promise.all(calls.map(errorOf)))
+    expect(error).toEqual({
+      code: "in_progress",
+      message: expect.stringMatching(
+        /^Not sent: \d+ seconds ago this video was sent to tiktok and youtube, and/,
+      ),
+      nextStep: expect.stringMatching(/^Tell the user to look at the tiktok and youtube accounts\./),
+      outcome: "not_sent",
+      retryable: false,
+    });
+  expect(computer.posts).toHaveLength(2);
+});
+
+test("The code posts a second time, once", async () => {
+  const computer = await afterFirst();
+  const { code: confirm } = await computer.process().publish(["tiktok"]);
+  await Promise.allSettled([
+    computer.process().publish(["tiktok"], { confirm }),
+    computer.process().publish(["tiktok"], { confirm }),
+  ]);
+  await computer.process().publish(["tiktok"], { confirm });
+
+  expect(computer.posts).toHaveLength(2);
+});
+
+test("The code is valid for exactly the platforms that were named with it", async () => {
+  const computer = new Computer();
+  await computer.process().publish(["tiktok", "youtube"]);
+  const { code: confirm } = await computer.process().publish(["tiktok"]);
+  await computer.process().publish(["tiktok", "youtube"], { confirm });
+  await computer.process().publish(["youtube"], { confirm });
+  expect(computer.posts).toHaveLength(1);
+  await computer.process().publish(["tiktok"], { confirm });
+
+  expect(sentTo(computer)).toEqual([["tiktok", "youtube"], ["tiktok"]]);
+});
+
+test("The code does not change when another platform changes", async () => {
+  const computer = await afterFirst();
+  const { code } = await computer.process().publish(["tiktok"]);
+  await computer.process().publish(["youtube"]);
+
+  expect(await computer.process().publish(["tiktok"])).toMatchObject({ code });
+});
+
+test("No failure of a confirmed repeat says that waiting makes it safe", async () => {
+  const computer = await afterFirst();
+  const { code: confirm } = await computer.process().publish(["tiktok"]);
+  computer.onPublish = () =>
+    Promise.reject(
+      Object.assign(failure("rejected"), {
+        facts: { ...failure("rejected").facts, retryable: true, retryAfterSeconds: 30 },
+      }),
+    );
+
+  expect(await errorOf(computer.process().publish(["tiktok"], { confirm }))).toEqual({
+    ...failure("rejected").facts,
+    nextStep: "Ask the user whether they still want it posted a second time before you call again.",
+  });
+});
+
+test("A user who agrees after another process has posted is asked anew, about the rest", async () => {
+  const computer = new Computer();
+  const asked: (readonly string[])[] = [];
+  await computer.process().publish(["tiktok", "youtube"], {}, async ({ platforms }) => {
+    asked.push(platforms);
+    if (asked.length === 1) await computer.process().publish(["tiktok"]);
+    return { userMs: 0 };
+  });
+
+  expect(asked).toEqual([["tiktok", "youtube"], ["youtube"]]);
+  expect(sentTo(computer)).toEqual([["tiktok"], ["youtube"]]);
+});
+
+test("A user who agrees after the process began to end publishes nothing", async () => {
+  const computer = new Computer();
+  const process = computer.process();
+  const call = process.publish(["tiktok"], {}, async () => (await process.guard.close(), { userMs: 0 }));
+
+  expect(await errorOf(call)).toMatchObject({ code: "cancelled", outcome: "not_sent" });
+  expect(computer.posts).toEqual([]);
+});

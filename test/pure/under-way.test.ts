@@ -1,0 +1,84 @@
+// What the same video's next call gets while an earlier request for it is under way.
+
+import { expect, test } from "vitest";
+import { DeadlineError } from "../../src/errors.ts";
+import { Computer, errorOf, fails, failure, MINUTE_MS, NOW, resolvers, TIDES } from "../fixtures/computer.ts";
+
+test("A call whose time is over while it waits gets an error without a code, and the next one the job", async () => {
+  const computer = new Computer();
+  const answer = resolvers();
+  computer.onGenerate = () => answer.promise;
+  const first = computer.process().generate(TIDES);
+  await expect.poll(() => computer.orders).toHaveLength(1);
+  computer.listed = [
+    { jobId: "job-8", status: "processing" },
+    { jobId: "job-7", status: "completed" },
+  ];
+
+  expect(await errorOf(computer.process().generate(TIDES))).toEqual({
+    code: "in_progress",
+    message:
+      "Not sent: a video of the same words was ordered 38 seconds ago, and its outcome is not known yet.",
+    nextStep:
+      'The newest jobs that could be it: "job-8" (processing), "job-7" (completed). Check list_videos for it, and follow it with get_video_status if it is there. If it isn\'t, tell the user that it may still be starting. Don\'t order it in other words or with other settings either.',
+    outcome: "not_sent",
+    retryable: false,
+  });
+  answer.resolve({ jobId: "job-1", status: "processing" });
+  await first;
+  expect(await computer.process().generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
+});
+
+/** What has become of the first request's process and answer. */
+const LOST = {
+  "its answer was lost": fails("unknown"),
+  "its process awaits or awaited the answer": () => new Promise<never>(() => {}),
+};
+
+test.each(Object.entries(LOST))(
+  "A request is under way for six minutes in every process, and unknown after that, where %s",
+  async (_, onGenerate) => {
+    const computer = new Computer();
+    computer.onGenerate = onGenerate;
+    computer
+      .process()
+      .generate(TIDES)
+      .catch(() => {});
+    await expect.poll(() => computer.orders).toHaveLength(1);
+    const again = () => errorOf(computer.process().generate(TIDES));
+    expect(await again()).toMatchObject({ code: "in_progress" });
+    computer.clock.epochMs = NOW + 5 * MINUTE_MS;
+    expect(await again()).toMatchObject({ code: "in_progress" });
+    computer.clock.epochMs = NOW + 6 * MINUTE_MS;
+
+    expect(await again()).toMatchObject({ code: "duplicate" });
+    expect(computer.orders).toHaveLength(1);
+  },
+);
+
+test("A request stays under way for its own process until its late answer has come, which the next call gets", async () => {
+  const computer = new Computer();
+  const late = resolvers();
+  computer.onGenerate = () => Promise.reject(new DeadlineError(failure("unknown"), late.promise));
+  const process = computer.process();
+  await errorOf(process.generate(TIDES));
+  computer.pass(2 * MINUTE_MS);
+  expect(await errorOf(process.generate(TIDES))).toMatchObject({ code: "in_progress" });
+  late.resolve({ jobId: "job-1", status: "processing" });
+
+  expect(await process.generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
+  expect(computer.started).toEqual(["job-1"]);
+  await process.guard.close();
+});
+
+test("A request whose late answer is a refusal can be made again", async () => {
+  const computer = new Computer();
+  const process = computer.process();
+  computer.onGenerate = () =>
+    Promise.reject(new DeadlineError(failure("unknown"), Promise.reject(failure("rejected"))));
+  await errorOf(process.generate(TIDES));
+  computer.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
+
+  expect(await process.generate(TIDES)).toMatchObject({ startedJob: { jobId: "job-2" } });
+  await process.guard.close();
+});
