@@ -6,6 +6,7 @@ import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { NO_FLAGS, readConfig } from "../config.ts";
 import { stateOf } from "../service/job.ts";
+import { platformTitle } from "../service/platforms.ts";
 import { toolsFor } from "../tools/catalog.ts";
 import { generateVideo } from "../tools/generate-video.ts";
 import { listConnectedPlatforms } from "../tools/list-connected-platforms.ts";
@@ -129,15 +130,15 @@ async function drive(tools: LocalTools, ui: TerminalUi, timeoutMs: number): Prom
 
   const { platforms } = await call(listConnectedPlatforms, {});
   const names = platforms.map(({ platform }) => platform);
-  ui.step("list_connected_platforms shows your accounts", [names.join(", ")]);
+  ui.step("list_connected_platforms shows your accounts", [names.map(platformTitle).join(", ")]);
 
   const { results } = await call(publishVideo, { jobId, platforms: names });
   ui.step(
     "You say where, and publish_video posts it, with one result per platform",
     results.map(({ platform, ok, url, error }) =>
       ok
-        ? `${platform}: posted ${url}`
-        : `${platform}: not posted. ${error} (The sandbox fails here on purpose, to show you a failed post.)`,
+        ? `${platformTitle(platform)}: posted ${url}`
+        : `${platformTitle(platform)}: not posted. ${error} (The sandbox fails here on purpose, to show you a failed post.)`,
     ),
   );
 

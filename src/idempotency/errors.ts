@@ -2,6 +2,7 @@
 
 import { JOB_ID } from "../service/job.ts";
 import { BridgeError, type ErrorCode, STALE_CODE } from "../errors.ts";
+import { platformTitle } from "../service/platforms.ts";
 import type { Video } from "../service/responses.ts";
 import { describeAge, inSentences, inWords, quote, quoteName } from "../text.ts";
 
@@ -50,7 +51,7 @@ export function orderInProgressError(ageMs: number): BridgeError {
 export function publicationInProgressError(ageMs: number, platforms: readonly string[]): BridgeError {
   return notSent(
     "in_progress",
-    `Not sent: ${describeAge(ageMs)} this video was sent to ${inWords(platforms)}, and the outcome is not known yet, so it may already be public there.`,
+    `Not sent: ${describeAge(ageMs)} this video was sent to ${titlesOf(platforms)}, and the outcome is not known yet, so it may already be public there.`,
     `Tell the user to look at ${accountsOf(platforms)}. get_video_status will later show what is known about the post.`,
   );
 }
@@ -78,17 +79,22 @@ export function duplicatePublicationError(
     "duplicate",
     inSentences(
       isStale && STALE_CODE,
-      `Not sent: ${describeAge(ageMs)} this video was sent to ${inWords(unknown)} and the outcome is not known, so it may already be public there.`,
+      `Not sent: ${describeAge(ageMs)} this video was sent to ${titlesOf(unknown)} and the outcome is not known, so it may already be public there.`,
     ),
     inSentences(
       `Ask the user to look at ${accountsOf(unknown)}. Only if the video isn't there, and they still want it, call publish_video again with platforms ${JSON.stringify(unposted)} and confirm: "${code}".`,
-      free.length > 0 && `To publish on ${inWords(free)} alone, call with platforms ${JSON.stringify(free)}.`,
+      free.length > 0 &&
+        `To publish on ${titlesOf(free)} alone, call with platforms ${JSON.stringify(free)}.`,
     ),
   );
 }
 
 function accountsOf(platforms: readonly string[]): string {
-  return `the ${inWords(platforms)} ${platforms.length === 1 ? "account" : "accounts"}`;
+  return `the ${titlesOf(platforms)} ${platforms.length === 1 ? "account" : "accounts"}`;
+}
+
+function titlesOf(platforms: readonly string[]): string {
+  return inWords(platforms.map(platformTitle));
 }
 
 /** As many videos were ordered as the user allows. */
@@ -120,7 +126,7 @@ export class JournalError extends BridgeError {
     const problem = `can't be ${use} (${reason}: ${place})`;
     super({
       code: use === "written" ? "journal_unwritable" : "journal_unreadable",
-      message: `The journal that guards against paying or posting twice ${problem}, so nothing was sent.`,
+      message: `The journal that guards against paying or posting twice ${problem}.`,
       nextStep: `Tell the user: ${fix}, then call again.`,
       outcome: "not_sent",
       retryable: true,

@@ -4,7 +4,7 @@
 import { stateOf } from "../service/job.ts";
 import { BridgeError, type ErrorCode } from "../errors.ts";
 import type { ConnectedPlatform, Job, PublishRequest } from "../service/responses.ts";
-import { commonName, namesIn } from "../service/platforms.ts";
+import { commonName, namesIn, platformTitle } from "../service/platforms.ts";
 import { inWords, quote, quoteName } from "../text.ts";
 import { LOOK_FIRST_MS } from "../service/time-budget.ts";
 import type { ToolContext } from "./tool.ts";
@@ -44,7 +44,7 @@ export async function lookBefore({ jobId, platforms }: PublishRequest, sources: 
       ? undefined
       : notPublished(
           "not_connected",
-          `No ${inWords(missing.map(quoteName))} account is connected.`,
+          `No ${inWords(missing.map(platformTitle))} account is connected.`,
           describeConnected(missing, connected ?? []),
         ));
   if (obstacle !== undefined) throw obstacle;
@@ -111,7 +111,7 @@ function describeConnected(
   if (suggestions.length > 0)
     return `${listed} ${inWords(suggestions)}: call again with the ids the user means.`;
   return areIds
-    ? `${listed} Tell the user to connect ${inWords(missing.map(quoteName))} on the service's website if they want it there, or call again with the ids they mean.`
+    ? `${listed} Tell the user to connect ${inWords(missing.map(platformTitle))} on the service's website if they want it there, or call again with the ids they mean.`
     : `${listed} Call again with the ids the user means.`;
 }
 

@@ -173,7 +173,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     const refused = await client.call("publish_video", coded);
     expect(errorIn(refused)).toEqual(DUPLICATE);
     expect(textOf(refused)).toMatch(
-      /^The confirm code of this call is not valid\. Not sent: \d minutes? ago this video was sent to tiktok and the outcome is not known, so it may already be public there\./,
+      /^The confirm code of this call is not valid\. Not sent: \d minutes? ago this video was sent to TikTok and the outcome is not known, so it may already be public there\./,
     );
     expect(sent()).toEqual([1, 2]);
     const again = await client.call("publish_video", { ...POST, confirm: codeIn(refused) });

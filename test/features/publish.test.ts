@@ -109,7 +109,7 @@ describe("before a post, in every client,", () => {
     ["has an unknown status", { job: statusOf("queued") }, "not_ready", 'its status as "queued".'],
     ["failed", { job: statusOf("failed") }, "not_ready", "there is nothing to publish."],
     ["is unknown", { job: envelope(404, "not_found", "No.") }, "not_found", "knows no job with this jobId."],
-    ["has no account", { accounts: ["youtube"] }, "not_connected", "No tiktok account is connected."],
+    ["has no account", { accounts: ["youtube"] }, "not_connected", "No TikTok account is connected."],
     ["has no account at all", { accounts: [] }, "not_connected", "None is connected yet."],
   ];
   test.each(
@@ -189,7 +189,7 @@ test.each(REFUSALS.map((refusal) => [refusal.status, refusal] as const))(
     // Nothing is looked up to reinterpret it.
     expect(rest.lines().slice(requests)).toEqual([]);
     expect(errorIn(again)).toMatchObject({ code: "duplicate", outcome: "not_sent" });
-    expect(textOf(again)).toContain("sent to tiktok and youtube and the outcome is not known");
+    expect(textOf(again)).toContain("sent to TikTok and YouTube and the outcome is not known");
     expect(posts()).toEqual([["tiktok", "youtube"]]);
   },
 );

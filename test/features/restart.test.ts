@@ -86,7 +86,7 @@ test("nothing is ordered while the folder that the user has set isn't mounted, a
     outcome: "not_sent",
   });
   expect(textOf(refused)).toContain(
-    `can't be read (ENOENT: ${folder}), so nothing was sent. This call started no video and spent no credits. Calling again is safe. Tell the user: create that folder, or mount the disk that holds it, then call again.`,
+    `can't be read (ENOENT: ${folder}). This call started no video and spent no credits. Calling again is safe. Tell the user: create that folder, or mount the disk that holds it, then call again.`,
   );
   expect(sent()).toEqual([0, 0]);
   mkdirSync(folder);

@@ -396,7 +396,7 @@ describe("a connection", () => {
       facts: {
         code: "journal_unreadable",
         outcome: "not_sent",
-        message: `The journal that guards against paying or posting twice can't be read ("Connection terminated unexpectedly": ${PLACE}), so nothing was sent.`,
+        message: `The journal that guards against paying or posting twice can't be read ("Connection terminated unexpectedly": ${PLACE}).`,
         nextStep: `Tell the user: ${REACH}, then call again.`,
       },
     });

@@ -57,7 +57,7 @@ test.each(["generate", "publish"] as const)(
 
     expect(await errorOf(call())).toEqual({
       code: "journal_unwritable",
-      message: `The journal that guards against paying or posting twice can't be written (ENOSPC: ${join(computer.folder, "journal-2026-11-21.jsonl")}), so nothing was sent.`,
+      message: `The journal that guards against paying or posting twice can't be written (ENOSPC: ${join(computer.folder, "journal-2026-11-21.jsonl")}).`,
       nextStep: "Tell the user: free some space on its disk, then call again.",
       outcome: "not_sent",
       retryable: true,

@@ -343,7 +343,7 @@ test.each([
   await expect(use()).rejects.toMatchObject({
     facts: {
       code: `journal_${ability}`,
-      message: `The journal that guards against paying or posting twice can't be ${participle} (${reason}: ${place}), so nothing was sent.`,
+      message: `The journal that guards against paying or posting twice can't be ${participle} (${reason}: ${place}).`,
       nextStep: `Tell the user: ${fix}, then call again.`,
       outcome: "not_sent",
       retryable: true,

@@ -108,8 +108,8 @@ test("A platform with an unknown outcome is refused with a code, however long ag
   expect(error).toEqual({
     code: "duplicate",
     message:
-      "Not sent: 80 days ago this video was sent to tiktok and the outcome is not known, so it may already be public there.",
-    nextStep: `Ask the user to look at the tiktok account. Only if the video isn't there, and they still want it, call publish_video again with platforms ["tiktok"] and confirm: "${codeIn(error)}".`,
+      "Not sent: 80 days ago this video was sent to TikTok and the outcome is not known, so it may already be public there.",
+    nextStep: `Ask the user to look at the TikTok account. Only if the video isn't there, and they still want it, call publish_video again with platforms ["tiktok"] and confirm: "${codeIn(error)}".`,
     outcome: "not_sent",
     retryable: false,
   });
@@ -121,7 +121,7 @@ test("A platform with an unknown outcome holds the whole call back, and the text
 
   expect(await errorOf(computer.process().publish(["youtube", "tiktok"]))).toMatchObject({
     nextStep: expect.stringMatching(
-      /with platforms \["youtube","tiktok"\] and confirm: "\w+"\. To publish on youtube alone, call with platforms \["youtube"\]\.$/,
+      /with platforms \["youtube","tiktok"\] and confirm: "\w+"\. To publish on YouTube alone, call with platforms \["youtube"\]\.$/,
     ),
   });
 });
@@ -189,9 +189,9 @@ test("A post that stays under way is an error without a code, also for a call th
     expect(error).toEqual({
       code: "in_progress",
       message: expect.stringMatching(
-        /^Not sent: \d+ seconds ago this video was sent to tiktok and youtube, and/,
+        /^Not sent: \d+ seconds ago this video was sent to TikTok and YouTube, and/,
       ),
-      nextStep: expect.stringMatching(/^Tell the user to look at the tiktok and youtube accounts\./),
+      nextStep: expect.stringMatching(/^Tell the user to look at the TikTok and YouTube accounts\./),
       outcome: "not_sent",
       retryable: false,
     });

@@ -29,7 +29,7 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     await plays(card, chat, "Clip 2");
     expect(await card.locator("#topic, #facts").allInnerTexts()).toEqual([
       "Why the sea is salty",
-      "45 s · story · French · charlotte",
+      "45 s · story · French · voice charlotte",
     ]);
     passMinute();
     await says(card, "Your video is ready.");
@@ -40,7 +40,7 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     await card.getByRole("button", { name: "TikTok: posted" }).waitFor();
     await card.getByText('instagram: the service says "The instagram access token has expired').waitFor();
     expect(publications(chat)).toHaveLength(1);
-    const told = /^The user chose to publish video "[\w-]+" in its card\. .* tiktok\. .* instagram/;
+    const told = /^The user chose to publish video "[\w-]+" in its card\. .* TikTok\. .* Instagram/;
     expect(await chat.modelContext()).toEqual([[{ type: "text", text: expect.stringMatching(told) }]]);
     expect(chat.errors).toEqual([]);
   });
@@ -67,7 +67,7 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     await blocked
       .getByText(/^The final video can't play here: the app blocks it, or its link has expired/)
       .waitFor();
-    await press(blocked, "Open");
+    await press(blocked, "Open the video");
     expect(await chat.openedLinks()).toEqual([finalVideoUrl]);
     expect(media.requests).toEqual([]);
     await plays(await chat.generate(TOPIC), chat, "The final video");

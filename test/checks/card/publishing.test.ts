@@ -169,7 +169,7 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
     expect(
       await Promise.all(buttons.map(async (button) => [await button.innerText(), await button.isEnabled()])),
     ).toEqual([
-      ["Open", true],
+      ["Open the video", true],
       ["TikTok: posted", false],
       ["YouTube: may be posted: check the account", false],
       ['Instagram "@me"', true],
@@ -200,7 +200,7 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
     const card = await chat.generate(TOPIC);
 
     await says(card, "Your video is ready.");
-    expect(await card.getByRole("button").allInnerTexts()).toEqual(["Open"]);
+    expect(await card.getByRole("button").allInnerTexts()).toEqual(["Open the video"]);
     expect(chat.sent.filter((line) => line.includes("list_connected_platforms"))).toEqual([]);
   });
 });

@@ -131,7 +131,8 @@ function describeOrder({ duration, style, language = "", voice }: Order): string
   const name = isTag ? new Intl.DisplayNames("en", { type: "language" }).of(language) : language;
   const length = duration === undefined ? undefined : `${parseFloat(String(duration))} s`;
   const sandbox = hasFlag("sandbox") ? "Sandbox" : undefined;
-  return [sandbox, length, style, name, voice].filter(Boolean).join(" · ");
+  const speaker = voice === undefined ? undefined : `voice ${voice}`;
+  return [sandbox, length, style, name, speaker].filter(Boolean).join(" · ");
 }
 
 function describeJob(job: Job): string {
