@@ -8,7 +8,7 @@ import { isEnded } from "./job.ts";
 import { lazy } from "../lazy.ts";
 import { READ_MS } from "./time-budget.ts";
 import {
-  type ConnectedPlatforms,
+  type ConnectedPlatform,
   jobStatusSchema,
   type ParsedResponse,
   publicationSchema,
@@ -16,7 +16,6 @@ import {
   type StartedJob,
   videoPageSchema,
   type Order,
-  hasResults,
   type Job,
   type Publication,
   type PublishRequest,
@@ -24,7 +23,7 @@ import {
   type VideosQuery,
 } from "./responses.ts";
 import { type Operation, pagingLoopError } from "./errors.ts";
-import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./openapi.ts";
+import { DISCOVERED_NOTHING, type Discovery, listOf, objectOf, readOpenApi } from "./openapi.ts";
 import { type CallOptions, RequestSender, type SenderOptions } from "./request-sender.ts";
 
 /** The client's interface to the rest of this server. */
@@ -38,8 +37,6 @@ export interface ServiceOptions extends Omit<SenderOptions, "config"> {
 /** How long calls wait for the OpenAPI document, which only improves a guess. */
 const DOCUMENT_PATIENCE_MS = 2_000;
 const MAX_NEWEST_VIDEOS = 100;
-/** Many jobs are kept in memory, so a longer answer keeps its documented fields alone. */
-const LONG_JOB_CHARACTERS = 50_000;
 
 const UNKNOWN_JOB = {
   message: "The service knows no job with this jobId.",
@@ -107,10 +104,8 @@ export class ServiceClient {
     const requests = await this.#connect();
     const url = requests.address(`/api/v1/status/${encodeURIComponent(jobId)}`);
     const read = (answer: ParsedResponse): Job => {
-      const isLong = answer.text.length > LONG_JOB_CHARACTERS;
-      const schema = isLong ? jobStatusSchema.strip() : jobStatusSchema;
-      const job = requests.acceptAs(OPERATIONS.getJob, schema, answer);
-      return { ...job, ...(isLong && { partsLeftOut: true }), jobId, done: isEnded(job.status) };
+      const job = requests.acceptAs(OPERATIONS.getJob, jobStatusSchema, answer);
+      return { ...job, jobId, done: isEnded(job.status) };
     };
     return requests.request(OPERATIONS.getJob, { url }, read, options);
   }
@@ -122,7 +117,8 @@ export class ServiceClient {
     const parts = { url: requests.address("/api/v1/publish"), body: JSON.stringify(request) };
     const read = (answer: ParsedResponse) => {
       // Results count whatever the status is.
-      if (!hasResults(answer.json)) requests.accept(operation, answer, request.platforms.length);
+      const hasResults = listOf(objectOf(answer.json)["results"]).length > 0;
+      if (!hasResults) requests.accept(operation, answer, request.platforms.length);
       return requests.parse(operation, publicationSchema, answer);
     };
     return requests.request(operation, parts, read, options);
@@ -158,7 +154,7 @@ export class ServiceClient {
     return this.listVideos({ limit }, rest);
   }
 
-  async listConnectedPlatforms(options: CallOptions = {}): Promise<ConnectedPlatforms> {
+  async listConnectedPlatforms(options: CallOptions = {}): Promise<readonly ConnectedPlatform[]> {
     const operation = OPERATIONS.listConnectedPlatforms;
     const requests = await this.#connect();
     const { discovery, rest, endsAtMs } = await this.#discover(options);

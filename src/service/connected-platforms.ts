@@ -1,24 +1,12 @@
 // Reads the connected platforms, whose form is not documented, and calls list_connected_platforms at the service's
 // MCP endpoint, by the legacy or the modern protocol.
 
-import {
-  Client,
-  ProtocolError,
-  SdkError,
-  SdkErrorCode,
-  StreamableHTTPClientTransport,
-} from "@modelcontextprotocol/client";
-import { BridgeError } from "../errors.ts";
-import { cancelledError, mcpResponseError, mcpToolError, type Operation, transportError } from "./errors.ts";
+import { Client, ProtocolError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { BridgeError, toBridgeError } from "../errors.ts";
+import { mcpResponseError, mcpToolError, type Operation } from "./errors.ts";
+import { objectOf } from "./openapi.ts";
 import type { RequestSender } from "./request-sender.ts";
-import {
-  type ConnectedPlatform,
-  type ConnectedPlatforms,
-  type JsonReader,
-  MAX_ID,
-  MAX_RESULTS,
-} from "./responses.ts";
-import { TransportFailure } from "./transport-failure.ts";
+import { type ConnectedPlatform, MAX_ID, MAX_RESULTS, type ParsedResponse } from "./responses.ts";
 
 export interface McpCall {
   readonly operation: Operation;
@@ -31,105 +19,84 @@ export interface McpCall {
 }
 
 /** Calls list_connected_platforms at the service's MCP endpoint. Throws a BridgeError. */
-export async function listThroughMcp(call: McpCall): Promise<ConnectedPlatforms> {
+export async function listThroughMcp(call: McpCall): Promise<readonly ConnectedPlatform[]> {
   const { operation, requests, version, leftMs, signal } = call;
   const url = requests.address("/api/mcp");
-  let failure: unknown; // the last request's: the SDK would hide what its fetch throws
+  let failure: Error | undefined; // the last request's: the SDK would hide what its fetch throws
+  const read = (answer: ParsedResponse) => {
+    const { status, text } = answer;
+    const refusal = status < 300 ? undefined : requests.refusal(operation, answer);
+    // An endpoint declines one protocol version by a 4xx: the SDK then tries the other.
+    if (refusal && (status < 400 || status === 429 || status >= 500)) throw refusal;
+    failure = refusal;
+    const headers = Object.entries(answer.headers).map(
+      ([name, value]) => [name, String(value)] as [string, string],
+    );
+    return new Response(text || null, { status, headers });
+  };
   const transport = new StreamableHTTPClientTransport(url, {
-    async fetch(_, init) {
+    async fetch(_, { method, headers, body } = {}) {
       // The transport asks for a listening stream, which a server may decline: nothing needs to be sent.
-      if (init?.method !== "POST") return new Response(null, { status: 405 });
+      if (method !== "POST") return new Response(null, { status: 405 });
       failure = undefined;
-      const headers = Object.fromEntries(new Headers(init.headers));
-      const body = typeof init.body === "string" ? init.body : "";
-      const parts = { url, method: "POST", headers, body, once: true } as const;
+      const parts = {
+        url,
+        method,
+        headers: Object.fromEntries(new Headers(headers)),
+        body: typeof body === "string" ? body : "",
+      } as const;
       try {
-        // An endpoint declines one protocol version by a 4xx: the SDK then tries the other.
-        return await requests.request(
-          operation,
-          parts,
-          (answer) => {
-            const { status, text } = answer;
-            if (status >= 300) failure = requests.refusal(operation, answer);
-            if (status >= 300 && (status < 400 || status === 429 || status >= 500)) throw failure;
-            const list = Object.entries(answer.headers).map(([name, value]): [string, string] => [
-              name,
-              String(value),
-            ]);
-            return new Response(text || null, { status, headers: list });
-          },
-          { deadlineMs: leftMs(), signal },
-        );
+        return await requests.request(operation, parts, read, { deadlineMs: leftMs(), signal });
       } catch (error) {
-        failure ??= error;
-        throw error;
+        failure = toBridgeError(error, "unknown");
+        throw failure;
       }
     },
   });
   try {
-    const info = { name: "faceless-video-mcp", version };
-    const client = new Client(info, { versionNegotiation: { mode: "auto" } });
+    const client = new Client(
+      { name: "faceless-video-mcp", version },
+      { versionNegotiation: { mode: "auto" } },
+    );
     // By itself the SDK would wait a minute for a missing answer.
-    const options = () => ({ timeout: leftMs(), ...(signal !== undefined && { signal }) });
-    await client.connect(transport, options());
-    const result = await client.callTool({ name: "list_connected_platforms", arguments: {} }, options());
+    await client.connect(transport, { timeout: leftMs() });
+    const tool = { name: "list_connected_platforms", arguments: {} };
+    const result = await client.callTool(tool, { timeout: leftMs() });
     const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
     if (result.isError === true) throw mcpToolError(String(requests.json.tidy(text)));
     const structured = requests.json.tidy(result.structuredContent);
-    const platforms = readPlatforms(structured) ?? readPlatforms(jsonWithin(text, requests.json));
+    const platforms = readPlatforms(structured) ?? readPlatforms(requests.json.parse(jsonWithin(text)));
     if (platforms === undefined) throw mcpResponseError("it names no platforms");
     return platforms;
   } catch (error) {
     if (error instanceof BridgeError) throw error;
     if (error instanceof ProtocolError) throw mcpToolError(String(requests.json.tidy(error.message)));
-    if (failure instanceof BridgeError) throw failure;
-    if (signal?.aborted === true) throw cancelledError(operation, "unknown");
-    if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
-      const tooLong = new TransportFailure({ kind: "timeout", sent: true, reason: "it took too long" });
-      throw transportError(operation, tooLong);
-    }
     // The SDK's message may quote the answer, whose words must not pass for ours.
-    throw mcpResponseError("it is not what MCP prescribes", error);
+    throw failure ?? mcpResponseError("it is not what MCP prescribes", error);
   } finally {
     void transport.close().catch(() => {});
   }
 }
 
-/** The JSON of a text: all of it, or from its first bracket to its last. */
-function jsonWithin(text: string, { parse }: JsonReader): unknown {
-  const from = text.search(/[[{]/);
-  const to = text.lastIndexOf(text[from] === "[" ? "]" : "}");
-  return parse(text) ?? parse(text.slice(Math.max(0, from), to + 1));
+/** The text from its first bracket to its last. */
+function jsonWithin(text: string): string {
+  return text.slice(text.search(/[[{]/), 1 + Math.max(text.lastIndexOf("]"), text.lastIndexOf("}")));
 }
 
-/**
- * Reads a list of strings or objects, or an object that holds one, without the items that name no platform;
- * else undefined, as for a list of such items alone. `value` has no nulls.
- */
-export function readPlatforms(value: unknown): ConnectedPlatforms | undefined {
-  const list = findList(value);
-  const platforms = list?.slice(0, MAX_RESULTS).flatMap((item) => readPlatform(item) ?? []);
-  if (list === undefined || platforms === undefined) return undefined;
-  const leftOut = list.length - platforms.length;
-  if (leftOut === 0) return { platforms };
-  return platforms.length === 0 ? undefined : { platforms, leftOut };
+/** Reads a list of strings or objects, or an object that holds one; undefined if any item names no platform. */
+export function readPlatforms(value: unknown): readonly ConnectedPlatform[] | undefined {
+  const { platforms, ...fields } = objectOf(value);
+  const lists = Object.values(fields).filter((field) => Array.isArray(field));
+  const list = [value, platforms, lists.length === 1 ? lists[0] : undefined].find((field) =>
+    Array.isArray(field),
+  );
+  const read = list?.slice(0, MAX_RESULTS).flatMap((item) => readPlatform(item) ?? []);
+  return read?.length === Math.min(MAX_RESULTS, list?.length ?? 0) ? read : undefined;
 }
-
-function findList(value: unknown): unknown[] | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return listOf(value);
-  const { platforms, ...fields }: Record<string, unknown> = { ...value };
-  const [list, ...others] = Object.values(fields).filter((field) => Array.isArray(field));
-  return listOf(platforms) ?? (others.length === 0 ? list : undefined);
-}
-
-const listOf = (value: unknown): unknown[] | undefined => (Array.isArray(value) ? value : undefined);
 
 function readPlatform(item: unknown): ConnectedPlatform | undefined {
-  if (typeof item === "string") return readPlatform({ platform: item });
-  if (typeof item !== "object" || item === null) return undefined;
-  const fields: Record<string, unknown> = { ...item };
-  const names = ["platform", "name", "id"]
-    .map((key) => fields[key])
+  const fields = typeof item === "string" ? { platform: item } : objectOf(item);
+  const names = [fields["platform"], fields["name"], fields["id"]]
     .filter((name) => typeof name === "string")
     .filter((name) => name !== "" && name.length <= MAX_ID);
   // An account may have a name and an id of its own. Platform identifiers are lower case.

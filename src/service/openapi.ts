@@ -13,29 +13,27 @@ export const DISCOVERED_NOTHING: Discovery = { pagingParameter: "cursor", limit:
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Reads a parsed OpenAPI document. Ignores whatever can't be understood, or leads to another origin. */
+/** Reads a parsed OpenAPI document. Ignores what can't be understood, or leads to another origin. */
 export function readOpenApi(document: unknown, baseUrl: URL): Discovery {
   const root = objectOf(document);
-  const basePath = baseUrl.pathname.replace(/\/$/, "");
-  const prefix = findPrefix(root, baseUrl)?.replace(/\/$/, "");
+  const prefix = findPrefix(listOf(root["servers"]), baseUrl);
   if (prefix === undefined) return DISCOVERED_NOTHING;
-  const gets = Object.entries(objectOf(root["paths"])).map(([path, value]) => {
-    const item = objectOf(value);
-    return { path, item, get: objectOf(item["get"]) };
-  });
-  const list = gets.find(({ path }) => prefix + path === `${basePath}/api/v1/videos`);
-  const query = [list?.get, list?.item]
-    .flatMap((owner) => listOf(owner?.["parameters"]))
+  const gets = Object.entries(objectOf(root["paths"])).map(([path, item]) => ({
+    path: prefix.replace(/\/$/, "") + path,
+    get: objectOf(objectOf(item)["get"]),
+  }));
+  const list = gets.find(({ path }) => path === `${baseUrl.pathname.replace(/\/$/, "")}/api/v1/videos`);
+  const query = listOf(list?.get["parameters"])
     .map((parameter) => resolve(root, parameter))
     .filter((parameter) => parameter["in"] === "query");
   const platforms = gets.find(
-    ({ path, get }) => get["operationId"] === "list_connected_platforms" && /^\/[^{]*$/.test(path),
+    ({ path, get }) => get["operationId"] === "list_connected_platforms" && !path.includes("{"),
   );
   const platformsUrl = new URL(baseUrl);
-  platformsUrl.pathname = prefix + platforms?.path;
+  platformsUrl.pathname = platforms?.path ?? "";
   return {
     pagingParameter: findPagingParameter(query) ?? DISCOVERED_NOTHING.pagingParameter,
-    limit: limitBounds(root, query.find(({ name }) => name === "limit")?.["schema"]),
+    limit: boundsOf(objectOf(query.find(({ name }) => name === "limit")?.["schema"])),
     ...(platforms !== undefined && { platformsUrl }),
   };
 }
@@ -50,13 +48,10 @@ function findPagingParameter(query: readonly Json[]): string | undefined {
 }
 
 /** The path below which the document's paths are; undefined if all its servers are at other origins. */
-function findPrefix(root: Json, baseUrl: URL): string | undefined {
-  const servers = listOf(root["servers"]);
-  if (servers.length === 0) return baseUrl.pathname;
+function findPrefix(servers: readonly unknown[], baseUrl: URL): string | undefined {
   const documentUrl = `${baseUrl.href.replace(/\/$/, "")}/api/v1/openapi.json`;
-  const server = servers
-    .map((entry) => objectOf(entry)["url"])
-    .filter((url) => typeof url === "string")
+  const urls = servers.map((server) => String(objectOf(server)["url"]));
+  const server = (urls.length === 0 ? ["/"] : urls)
     .filter((url) => URL.canParse(url, documentUrl))
     .map((url) => new URL(url, documentUrl))
     .find(({ origin }) => origin === baseUrl.origin);
@@ -64,27 +59,26 @@ function findPrefix(root: Json, baseUrl: URL): string | undefined {
   return server?.pathname === "/" ? baseUrl.pathname : server?.pathname;
 }
 
-/** The bounds of the schema, or of the number among its choices (if null is allowed too). */
-function limitBounds(root: Json, schema: unknown): Discovery["limit"] {
-  const own = resolve(root, schema);
-  const choices = listOf(own["anyOf"]).map((choice) => resolve(root, choice));
-  const { minimum: min, maximum: max } = choices.find(({ type }) => type === "integer") ?? own;
+/** The bounds in the schema, or among its choices: a number that may be null has them there. */
+function boundsOf(schema: Json): Discovery["limit"] {
+  const { minimum: min, maximum: max } = objectOf(Object.assign({}, schema, ...listOf(schema["anyOf"])));
   return { ...(typeof min === "number" && { min }), ...(typeof max === "number" && { max }) };
 }
 
 /** The object, or what its reference leads to within the document. */
 function resolve(root: Json, value: unknown): Json {
   const object = objectOf(value);
-  const reference = object["$ref"];
+  const { $ref: reference } = object;
   if (typeof reference !== "string") return object;
   const names = reference.split("/").slice(1);
   return objectOf(names.reduce<unknown>((target, name) => objectOf(target)[name], root));
 }
 
-function objectOf(value: unknown): Json {
+/** Its fields; none if it is no object. */
+export function objectOf(value: unknown): Json {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
-function listOf(value: unknown): unknown[] {
+export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }

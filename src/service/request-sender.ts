@@ -16,13 +16,7 @@ import {
   statusError,
   transportError,
 } from "./errors.ts";
-import {
-  type ServiceResponse,
-  type JsonReader,
-  jsonReader,
-  type ParsedResponse,
-  isOutOfCredits,
-} from "./responses.ts";
+import { type ServiceResponse, type JsonReader, jsonReader, type ParsedResponse } from "./responses.ts";
 import type { Http } from "./http.ts";
 import { type Permit, RateLimiter, readRetryAfterMs, type RequestKind } from "./rate-limiter.ts";
 import { type Method, MIN_ATTEMPT_MS, retryDelayMs } from "./retry.ts";
@@ -45,8 +39,6 @@ export interface RequestParts {
   readonly method?: Method;
   /** Added to those that every request carries. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** It is not sent again, whatever its failure. */
-  readonly once?: true;
 }
 
 export interface SenderOptions {
@@ -151,7 +143,7 @@ export class RequestSender {
         failure = explain(operation, error, readResponse);
       }
       // A failed poll is the poller's to repeat.
-      if (background || parts.once === true) throw failure;
+      if (background) throw failure;
       const remainingMs = endsAtMs - this.#clock.monotonicMs();
       const failed = { method, attempt, failure: failure.facts, remainingMs };
       const delayMs = retryDelayMs(failed, this.#options.random, this.#minAttemptMs);
@@ -164,8 +156,7 @@ export class RequestSender {
   /** The JSON of a 2xx answer. Throws a BridgeError for any other one. `platforms` is how many a post names. */
   accept(operation: Operation, answer: ParsedResponse, platforms?: number): unknown {
     const { status, json } = answer;
-    const isGood = status >= 200 && status < 300 && !isOutOfCredits(json);
-    if (!isGood) throw this.refusal(operation, answer, platforms);
+    if (status < 200 || status >= 300) throw this.refusal(operation, answer, platforms);
     return json;
   }
 

@@ -1,5 +1,5 @@
 // Reads what the service answers: first its JSON, tidied within bounds, then the documented fields. Unknown fields
-// stay, any word may be a status, and an item that can't be used costs no other. Parses or throws.
+// stay, and any word may be a status. Parses or throws.
 
 import * as z from "zod";
 import { jobIdFrom } from "./job.ts";
@@ -50,7 +50,6 @@ export const BRIDGE_FIELDS: ReadonlySet<string> = new Set([
   "unsafeLinksLeftOut",
   "partsLeftOut",
   "followingEnded",
-  "leftOut",
 ]);
 
 /** The documented fields that must be links. In other fields only texts that are links are checked. */
@@ -140,99 +139,48 @@ export interface VideosQuery {
   readonly cursor?: string | undefined;
 }
 
-const status = z
-  .string()
-  .min(1)
-  .transform((word) => cutText(word, MAX_ID));
+const status = z.string().min(1);
 const jobId = z.string().min(1).max(MAX_ID).transform(jobIdFrom);
-/** A number that stands where a text is documented means its digits. */
-const textOrNumber = z.union([z.string(), z.number().transform(String)]);
-/** A value of another type counts as absent. */
-const optional = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined);
-const list = z.array(z.unknown());
-
-/** Returns the items that match the schema. z.array would collect an issue for each that doesn't. */
-function parseEach<Schema extends z.ZodType>(items: readonly unknown[], schema: Schema): z.output<Schema>[] {
-  return items.flatMap((item) => {
-    const { success, data } = schema.safeParse(item);
-    return success ? [data] : [];
-  });
-}
 
 // The job was paid for: its id counts, whatever the status is.
 export const startedJobSchema = z.looseObject({ jobId, status: status.catch("processing") });
 export type StartedJob = z.infer<typeof startedJobSchema>;
 
-const count = () => optional(z.number());
-const progress = z.looseObject({ total: count(), completed: count(), failed: count() });
+const count = z.number().optional();
 export const jobStatusSchema = z.looseObject({
   status,
-  videoUrls: list
-    .transform((links) => links.filter((link) => typeof link === "string").slice(0, MAX_CLIPS))
+  videoUrls: z
+    .array(z.string())
+    .transform((links) => links.slice(0, MAX_CLIPS))
     .default([]),
-  audioUrl: optional(z.string()),
-  finalVideoUrl: optional(z.string()),
-  progress: optional(progress),
-  unsafeLinksLeftOut: optional(z.number()),
+  audioUrl: z.string().optional(),
+  finalVideoUrl: z.string().optional(),
+  progress: z.looseObject({ total: count, completed: count, failed: count }).optional(),
 });
 /** A job: the service's answer, the id that was asked for, and whether the job has ended. */
 export type Job = z.infer<typeof jobStatusSchema> & { jobId: string; done: boolean };
 
-const video = z.looseObject({ jobId, status, finalVideoUrl: optional(z.string()) });
+const video = z.looseObject({ jobId, status, finalVideoUrl: z.string().optional() });
 export type Video = z.infer<typeof video>;
 
-/** `leftOut` counts the items that can't be used. */
-export type VideoPage = Record<string, unknown> & {
-  readonly videos: Video[];
-  readonly nextCursor?: string | undefined;
-  readonly leftOut?: number;
-};
-export const videoPageSchema = z
-  .looseObject({
-    videos: list,
-    // An empty one ends the list.
-    nextCursor: optional(textOrNumber.pipe(z.string().min(1))),
-  })
-  .transform((page): VideoPage => {
-    const videos = parseEach(page.videos, video);
-    const leftOut = page.videos.length - videos.length;
-    return { ...page, videos, ...(leftOut > 0 && { leftOut }) };
-  });
+export const videoPageSchema = z.looseObject({
+  videos: z.array(video),
+  // An empty one ends the list.
+  nextCursor: z
+    .string()
+    .transform((cursor) => cursor || undefined)
+    .optional(),
+});
+export type VideoPage = z.infer<typeof videoPageSchema>;
 
 const result = z.looseObject({ platform: z.string().max(MAX_ID), ok: z.boolean() });
 export const publicationSchema = z.looseObject({
-  results: list
-    .transform((items) => ({ items, results: parseEach(items.slice(0, MAX_RESULTS), result) }))
-    .refine(({ items, results }) => results.length > 0 || items.length === 0)
-    .transform(({ results }) => results),
+  results: z.array(result).transform((results) => results.slice(0, MAX_RESULTS)),
 });
 export type Publication = z.infer<typeof publicationSchema>;
 
-/** True if an answer of publish says what became of platforms: then it counts, whatever its status is. */
-export function hasResults(json: unknown): boolean {
-  return typeof json === "object" && json !== null && "results" in json && Array.isArray(json.results)
-    ? json.results.length > 0
-    : false;
-}
-
 export type ConnectedPlatform = Record<string, unknown> & { readonly platform: string };
-/** `leftOut` counts the accounts that can't be used. */
-export interface ConnectedPlatforms {
-  readonly platforms: readonly ConnectedPlatform[];
-  readonly leftOut?: number;
-}
 
-// A code of another type must not hide the message, nor a message the code.
 export const errorEnvelopeSchema = z.looseObject({
-  error: z.looseObject({
-    code: optional(textOrNumber),
-    message: optional(z.string()),
-  }),
+  error: z.looseObject({ code: z.string().optional(), message: z.string().optional() }),
 });
-
-/** True if an answer says that the account has too few credits, whatever its status is. */
-export function isOutOfCredits(json: unknown): boolean {
-  // A parse that fails costs more than this, and most answers have no error.
-  if (typeof json !== "object" || json === null || !("error" in json)) return false;
-  return errorEnvelopeSchema.safeParse(json).data?.error.code === "out_of_credits";
-}

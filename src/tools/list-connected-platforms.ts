@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { platformTitle } from "../service/platforms.ts";
-import { inSentences, inWords } from "../text.ts";
+import { inWords } from "../text.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
 export const listConnectedPlatforms = defineTool({
@@ -16,7 +16,7 @@ export const listConnectedPlatforms = defineTool({
   output: () =>
     z.looseObject({ ...guidanceFields(), platforms: z.array(z.looseObject({ platform: z.string() })) }),
   async run(_input, { service, signal }) {
-    const { platforms, leftOut } = await service.listConnectedPlatforms({ signal });
+    const platforms = await service.listConnectedPlatforms({ signal });
     const names = [...new Set(platforms.map(({ platform }) => platformTitle(platform.trim().toLowerCase())))];
     return {
       ...(names.length === 0
@@ -24,13 +24,7 @@ export const listConnectedPlatforms = defineTool({
             summary: "No account is connected, so nothing can be published yet.",
             nextStep: "Tell the user to connect an account on the service's website.",
           }
-        : {
-            summary: inSentences(
-              `Connected: ${inWords(names)}.`,
-              leftOut !== undefined &&
-                `${leftOut} more can't be shown, as the service's answer about them is unusable.`,
-            ),
-          }),
+        : { summary: `Connected: ${inWords(names)}.` }),
       result: { platforms: [...platforms] },
     };
   },

@@ -52,7 +52,7 @@ export const listVideos = defineTool({
       nextCursor: z.string().optional(),
     }),
   async run(query, { service, jobs, videoSaver, clock, signal }) {
-    const { leftOut, ...page } = await service.listVideos(query, { signal });
+    const page = await service.listVideos(query, { signal });
     const isFirst = query.cursor === undefined;
     jobs.updateFromPage(page.videos, { isFirstPage: isFirst });
     const orders = await jobs.readJournal();
@@ -74,8 +74,6 @@ export const listVideos = defineTool({
           "Where they were posted is not known: the journal can't be read.",
         isFirst && orders !== undefined && describeUnlisted(orders, { records, isWhole, nowMs }),
         isFirst && orders !== undefined && describeUnanswered(orders, { records, nowMs }),
-        leftOut !== undefined &&
-          `${leftOut} more can't be shown, as the service's answer about them is unusable.`,
         describeUnsaved(records),
         hidden > 0 && `The service sent ${hidden} more than limit asked for: a larger limit shows them.`,
       ),

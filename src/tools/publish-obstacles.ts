@@ -11,15 +11,12 @@ import type { ToolContext } from "./tool.ts";
 
 type Sources = Pick<ToolContext, "service" | "reader" | "signal">;
 
-/** The connected accounts; undefined if they can't all be read in time. */
+/** The connected accounts; undefined if they can't be read in time. */
 export async function listConnected({
   service,
   signal,
 }: Pick<Sources, "service" | "signal">): Promise<readonly ConnectedPlatform[] | undefined> {
-  const list = service.listConnectedPlatforms({ signal, deadlineMs: LOOK_FIRST_MS });
-  const { platforms, leftOut } = await list.catch(() => ({ platforms: undefined, leftOut: undefined }));
-  // An account that seems to be missing may be among those that can't be read.
-  return leftOut === undefined ? platforms : undefined;
+  return service.listConnectedPlatforms({ signal, deadlineMs: LOOK_FIRST_MS }).catch(() => undefined);
 }
 
 /** The job and the accounts, as far as they can be read. Throws a BridgeError if nothing may be sent. */

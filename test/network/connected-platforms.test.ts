@@ -34,7 +34,7 @@ async function failureAt(reply: Reply | Handler, deadlineMs = 5_000) {
 test("a REST path in the OpenAPI document is asked instead of the MCP endpoint", async () => {
   const { service, rest } = await bridge({ [DOCUMENT]: DECLARED, [REST]: { json: LIST } });
 
-  expect(await service.listConnectedPlatforms()).toEqual(LIST);
+  expect(await service.listConnectedPlatforms()).toEqual(LIST.platforms);
   expect(rest.lines()).toEqual([DOCUMENT, REST]);
 });
 
@@ -46,7 +46,7 @@ test("a REST path that answers with something else is replaced by the MCP endpoi
     [MCP]: endpoint,
   });
 
-  expect(await service.listConnectedPlatforms()).toEqual(LIST);
+  expect(await service.listConnectedPlatforms()).toEqual(LIST.platforms);
 });
 
 test("a REST path that refuses the key is a failure, and the MCP endpoint is not called", async () => {
@@ -64,7 +64,7 @@ test.each<[string, () => Handler]>([
 ])("an MCP endpoint %s is called with the key and no other GET, without arguments", async (_, open) => {
   const { service, rest } = await bridge({ [MCP]: open() });
 
-  expect(await service.listConnectedPlatforms()).toEqual(LIST);
+  expect(await service.listConnectedPlatforms()).toEqual(LIST.platforms);
   const keys = rest.requests.map(({ headers }) => `${headers.authorization} ${headers["user-agent"]}`);
   expect(new Set(keys)).toEqual(new Set([`Bearer ${KEY} faceless-video-mcp/1.2.3`]));
   expect(new Set(rest.lines())).toEqual(new Set([DOCUMENT, MCP]));
@@ -92,7 +92,7 @@ test.each([
   const result = { ...asText(text), structuredContent: { ok: true } };
   const { service } = await bridge({ [MCP]: modernEndpoint(() => result) });
 
-  expect(await service.listConnectedPlatforms()).toEqual(LIST);
+  expect(await service.listConnectedPlatforms()).toEqual(LIST.platforms);
 });
 
 const limited = (seconds: number): Reply => ({
@@ -106,7 +106,7 @@ test("a pause that fits the deadline is waited for before the MCP endpoint is ca
   const { service } = await bridge(scripts, { clock });
   await failureOf(service.listVideos({}, { deadlineMs: 1_000 }));
 
-  expect(await service.listConnectedPlatforms()).toEqual(LIST);
+  expect(await service.listConnectedPlatforms()).toEqual(LIST.platforms);
   const waitedMs = clock.slept.reduce((sum, ms) => sum + ms);
   expect(waitedMs).toBe(5_000);
 });

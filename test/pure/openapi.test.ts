@@ -41,12 +41,10 @@ test.each<[string, object[], string]>([
   expect(read(documented(parameters)).pagingParameter).toBe(name);
 });
 
-test("the paging parameter is found by reference and at the path", () => {
+test("the paging parameter is found by reference", () => {
   const parameter = { $ref: "#/components/parameters/before" };
   const components = { components: { parameters: { before: query("before") } } };
-  const atPath = { paths: { "/api/v1/videos": { parameters: [parameter], get: {} } }, ...components };
 
-  expect(read(atPath).pagingParameter).toBe("before");
   expect(read(documented([parameter], components)).pagingParameter).toBe("before");
 });
 
@@ -78,12 +76,9 @@ test.each<[object, object]>([
   ],
   [{ maximum: 50 }, { max: 50 }],
   [{ anyOf: [{ type: "integer", maximum: 50 }, { type: "null" }] }, { max: 50 }],
-  [{ $ref: "#/components/schemas/limit" }, { min: 2, max: 9 }],
   [{ type: "integer", default: 20 }, {}],
 ])("the bounds of limit of %j are %j", (schema, limit) => {
-  const components = { components: { schemas: { limit: { minimum: 2, maximum: 9 } } } };
-
-  expect(read(documented([query("limit", { schema })], components)).limit).toEqual(limit);
+  expect(read(documented([query("limit", { schema })])).limit).toEqual(limit);
 });
 
 test("connected platforms are read by the GET operation with the tool's name", () => {
@@ -95,8 +90,6 @@ test.each([
   ["without a name", { "/api/v1/platforms": { get: {} } }],
   ["of a POST", { "/api/v1/platforms": { post: LISTED.get } }],
   ["with a placeholder", { "/api/v1/users/{id}/platforms": LISTED }],
-  ["without a slash", { "api/v1/platforms": LISTED }],
-  ["that is a whole URL", { "https://evil.example/platforms": LISTED }],
 ])("the path of the connected platforms is not one %s", (_, paths) => {
   expect(found(paths)).toBeUndefined();
 });
@@ -108,7 +101,6 @@ test.each<[string, unknown, string | undefined]>([
   ["one relative to the document", [{ url: "../v9" }], at("/api/v9/platforms")],
   ["one with user info", [{ url: "https://a:b@api.example/v9" }], "https://api.example/v9/platforms"],
   ["another origin", [{ url: "https://evil.example" }], undefined],
-  ["one without a URL", [{}, { url: [[]] }], undefined],
   [
     "another origin first",
     [{ url: "https://evil.example" }, { url: "/v9" }],

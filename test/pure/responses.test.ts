@@ -105,19 +105,14 @@ test("leaves out unsafe links in other fields, and no other text", () => {
   });
 });
 
-test("leaves out and counts the items of a list that can't be used", () => {
-  const good = { jobId: JOB_ID, status: "queued", topic: { any: 1 } };
-  const odd = [{ status: "x" }, { jobId: JOB_ID, status: 4 }, 0, "x", []];
-  const result = { platform: "x", ok: true };
-
-  expect(videoPageSchema.parse({ videos: [...odd, good] })).toEqual({ videos: [good], leftOut: 5 });
-  expect(publicationSchema.parse({ results: [{ platform: "x", ok: "true" }, {}, result] })).toEqual({
-    results: [result],
-  });
-  expect(jobStatusSchema.parse({ status: "x", videoUrls: [4, CLIP], audioUrl: 5, progress: "x" })).toEqual({
-    status: "x",
-    videoUrls: [CLIP],
-  });
+test.each<[z.ZodType, object]>([
+  [startedJobSchema, { status: "processing" }],
+  [jobStatusSchema, { status: "x", videoUrls: [4] }],
+  [jobStatusSchema, { status: "x", progress: { total: "5" } }],
+  [videoPageSchema, { videos: [{ jobId: JOB_ID }] }],
+  [publicationSchema, { results: [{ platform: "x", ok: "true" }] }],
+])("refuses an answer with a documented field of another type: %#", (schema, answer) => {
+  expect(schema.safeParse(answer).success).toBe(false);
 });
 
 test("bounds clips, results and ids", () => {
@@ -125,19 +120,15 @@ test("bounds clips, results and ids", () => {
   const many = (length: number, item: unknown) => Array.from({ length }, () => item);
   const good = { jobId: long.slice(1), status: "queued" };
 
-  expect(jobStatusSchema.parse({ status: long, videoUrls: many(501, CLIP) })).toEqual({
-    status: `${"x".repeat(499)}…`,
-    videoUrls: many(500, CLIP),
-  });
+  expect(jobStatusSchema.parse({ status: "x", videoUrls: many(501, CLIP) }).videoUrls).toHaveLength(500);
   expect(publicationSchema.parse({ results: many(101, { platform: "x", ok: true }) }).results).toHaveLength(
     100,
   );
   expect(startedJobSchema.safeParse({ ...good, jobId: long }).success).toBe(false);
-  expect(videoPageSchema.parse({ videos: [{ ...good, jobId: long }, good] })).toEqual({
-    videos: [good],
-    leftOut: 1,
-  });
-  expect(readPlatforms([long, "tiktok"])).toEqual({ platforms: [{ platform: "tiktok" }], leftOut: 1 });
+  expect(videoPageSchema.safeParse({ videos: [{ ...good, jobId: long }] }).success).toBe(false);
+  expect(startedJobSchema.safeParse(good).success).toBe(true);
+  expect(readPlatforms([long])).toBeUndefined();
+  expect(readPlatforms(many(101, "tiktok"))).toHaveLength(100);
 });
 
 test("reads a UUID in capitals as the same job", () => {
@@ -152,7 +143,7 @@ test.each<[string, unknown]>([
   ["objects in an object", { platforms: [{ platform: "tiktok" }, { platform: "youtube" }], total: [2] }],
   ["the only list in an object", { accounts: ["tiktok", "youtube"], total: 2 }],
 ])("reads the connected platforms from %s", (_, value) => {
-  expect(readPlatforms(value)).toEqual({ platforms: [{ platform: "tiktok" }, { platform: "youtube" }] });
+  expect(readPlatforms(value)).toEqual([{ platform: "tiktok" }, { platform: "youtube" }]);
 });
 
 test.each<[object, string]>([
@@ -162,15 +153,7 @@ test.each<[object, string]>([
   [{ id: 1, name: "TikTok" }, "TikTok"],
   [{ platform: "", id: "tiktok" }, "tiktok"],
 ])("reads an account from %j, which is %s, with its other fields", (entry, platform) => {
-  expect(readPlatforms([entry])).toEqual({ platforms: [{ ...entry, platform }] });
-});
-
-test("counts accounts that name no platform, or are beyond the hundredth", () => {
-  expect(readPlatforms([4, "tiktok", { handle: "@cats" }])).toEqual({
-    platforms: [{ platform: "tiktok" }],
-    leftOut: 2,
-  });
-  expect(readPlatforms(Array.from({ length: 101 }, () => "tiktok"))).toMatchObject({ leftOut: 1 });
+  expect(readPlatforms([entry])).toEqual([{ ...entry, platform }]);
 });
 
 test.each<[unknown]>([
@@ -178,7 +161,7 @@ test.each<[unknown]>([
   ["tiktok"],
   [{ a: [], b: [] }],
   [{ platforms: "tiktok" }],
-  [[{ handle: "@cats" }]],
+  [["tiktok", { handle: "@cats" }]],
 ])("reads no connected platforms from %j", (value) => {
   expect(readPlatforms(value)).toBeUndefined();
 });
