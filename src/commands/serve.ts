@@ -8,12 +8,10 @@ import { type Clock, systemClock } from "../clock.ts";
 import { errnoOf } from "../errors.ts";
 import { createLog, type Log } from "../log.ts";
 import { promptHooks } from "../mcp/prompts.ts";
-import { patienceHooks } from "../mcp/patience.ts";
 import { createServer } from "../mcp/server.ts";
 import { StdioTransport } from "../mcp/transport.ts";
 import { Subscriptions } from "../mcp/subscriptions.ts";
-import { Tasks } from "../mcp/tasks/tasks.ts";
-import { toolHooks } from "../mcp/tools.ts";
+import { Tasks } from "../mcp/tasks.ts";
 import type { WebhookReceiver } from "../service/webhook-receiver.ts";
 import type { Config } from "../config.ts";
 import { createRedact } from "../redact.ts";
@@ -59,16 +57,19 @@ export function serve(
     ready: () => application.jobs.restore(),
     hooks: [
       tasks.hooks,
-      toolHooks,
       promptHooks,
       subscriptions.hooks,
-      patienceHooks(() => {
-        onListed?.();
-        // Calls are faster once zod may compile its schemas, which the build forbids at the start.
-        z.config({ jitless: false });
-        // Long files take seconds to read, so it begins before the first call needs them. A database is not asked.
-        if (config.journalUrl === undefined) void application.jobs.restore();
-      }),
+      {
+        "tools/list": {
+          answered() {
+            onListed?.();
+            // Calls are faster once zod may compile its schemas, which the build forbids at the start.
+            z.config({ jitless: false });
+            // Long files take seconds to read, so it begins before the first call needs them. A database is not asked.
+            if (config.journalUrl === undefined) void application.jobs.restore();
+          },
+        },
+      },
     ],
   });
   serveStdio(({ era }) => createServer(application, era, subscriptions, tasks), {

@@ -14,6 +14,7 @@ import type { Question } from "../tools/tool.ts";
 import { valueAt } from "./value-at.ts";
 
 type McpRequest = ServerContext["mcpReq"];
+type Server = McpServer["server"];
 
 /** Thrown out of a tool to answer its call with a question; the client calls again with the answer. */
 export class AskUser extends Error {
@@ -45,7 +46,7 @@ export class Elicitation {
    * True on yes, false if the client can't ask. Throws AskUser, a BridgeError for any answer but yes, and what
    * `describe` throws.
    */
-  async confirm(server: McpServer, request: McpRequest, describe: () => Promise<Question>): Promise<boolean> {
+  async confirm(server: Server, request: McpRequest, describe: () => Promise<Question>): Promise<boolean> {
     const isAnswer = request.envelope !== undefined && request.inputResponses !== undefined;
     const mayAsk = canAsk(server, request);
     if (!isAnswer && !mayAsk) return false;
@@ -107,15 +108,12 @@ function formFor({ message, yes, no }: Question) {
 }
 
 /** True if a question can reach the user. An empty `elicitation` means forms, as before there were modes. */
-export function canAsk(server: McpServer, request: McpRequest): boolean {
-  const modes = valueAt(declaredCapabilities(server, request), "elicitation");
+export function canAsk(server: Server, { envelope }: McpRequest): boolean {
+  // A legacy client declares its capabilities once, at initialize; a modern one with each request.
+  const declared = valueAt(envelope, CLIENT_CAPABILITIES_META_KEY) ?? server.getClientCapabilities();
+  const modes = valueAt(declared, "elicitation");
   if (typeof modes !== "object" || modes === null) return false;
   return "form" in modes || !("url" in modes);
-}
-
-/** A legacy client declares its capabilities once, at initialize; a modern one with each request. */
-export function declaredCapabilities(server: McpServer, { envelope }: McpRequest): unknown {
-  return valueAt(envelope, CLIENT_CAPABILITIES_META_KEY) ?? server.server.getClientCapabilities();
 }
 
 /** The error for any answer but yes. `action` is what the client calls it, and with `hasChosen` the user made a choice. */

@@ -1,13 +1,12 @@
 // Registers the prompts with the SDK.
 
-import { completable, type McpServer } from "@modelcontextprotocol/server";
+import { completable, type McpServer, type StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { JOB_ID } from "../service/job.ts";
 import { PROMPTS } from "../prompts/catalog.ts";
 import { type KnownVideo, type Prompt, readArguments } from "../prompts/prompt.ts";
 import type { Application } from "./application.ts";
 import { recentVideos } from "./resources.ts";
-import { schemaFrom } from "./tools.ts";
 import type { Hook } from "./transport.ts";
 import { valueAt } from "./value-at.ts";
 
@@ -65,5 +64,13 @@ function schemaOf(prompt: Prompt, recentVideos: () => readonly KnownVideo[]) {
       completable(z.string(), (typed) => [...(suggest?.(typed, recentVideos) ?? [])]),
     ]),
   );
-  return { ...schemaFrom(json, (given) => readArguments(prompt, argumentsSchema().parse(given))), shape };
+  const schema: StandardSchemaWithJSON<unknown, Parameters<Prompt["write"]>[0]> = {
+    "~standard": {
+      version: 1,
+      vendor: "faceless-video-mcp",
+      validate: (given) => readArguments(prompt, argumentsSchema().parse(given)),
+      jsonSchema: { input: () => json, output: () => json },
+    },
+  };
+  return { ...schema, shape };
 }

@@ -2,7 +2,6 @@
 
 import { type McpServer, ResourceNotFoundError, ResourceTemplate } from "@modelcontextprotocol/server";
 import { JOB_URI_TEMPLATE, jobIdOf, jobUri } from "../service/job.ts";
-import { toBridgeError } from "../errors.ts";
 import * as options from "../service/options.ts";
 import { hasEnded, lastStatus, titleOf } from "../jobs/job-record.ts";
 import { findByWords } from "../service/spoken-words.ts";
@@ -10,8 +9,7 @@ import { cleanServiceText, quote } from "../text.ts";
 import { describe } from "../tools/describe.ts";
 import { withGuidance } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
-import { showsCards } from "./card/card.ts";
-import { protocolError } from "./tools.ts";
+import { readError } from "./tools.ts";
 
 export const CATALOG_URI = "faceless://catalog";
 const JSON_TYPE = "application/json";
@@ -26,15 +24,11 @@ const JOB = {
   mimeType: JSON_TYPE,
 };
 const LISTED_JOBS = 20;
-/** A client reads the resource after each update: the poll that found the change has the answer. */
-const FRESH_MS = 5_000;
-/** A card reads every 3 s and may get an answer this old. */
-const CARD_FRESH_MS = 10_000;
-/** Completion lists with every keystroke. */
-const LIST_FRESH_MS = 10_000;
+/** Clients read after each update, cards every 3 s, and completion lists with every keystroke. */
+const FRESH_MS = 10_000;
 
 export function registerResources(server: McpServer, application: Application): void {
-  const { reader, jobs, log } = application;
+  const { reader, jobs } = application;
   const jobContents = async (uri: string, jobId: string) => {
     const text = JSON.stringify(await describeJob(jobId, application, { wholeTopic: true }));
     return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
@@ -51,7 +45,7 @@ export function registerResources(server: McpServer, application: Application): 
       list: undefined,
       complete: {
         jobId: async (typed) => {
-          await reader.refreshFromList(LIST_FRESH_MS);
+          await reader.refreshFromList(FRESH_MS);
           return findByWords(typed, recentVideos(application)).map(({ jobId }) => jobId);
         },
       },
@@ -62,22 +56,17 @@ export function registerResources(server: McpServer, application: Application): 
       if (jobId === undefined) throw new ResourceNotFoundError(href);
       try {
         const { signal } = mcpReq;
-        const maxAgeMs = showsCards(server, mcpReq) ? CARD_FRESH_MS : FRESH_MS;
-        await reader.readRecent(jobId, maxAgeMs, { background: false, signal });
+        await reader.readRecent(jobId, FRESH_MS, { background: false, signal });
         return await jobContents(href, jobId);
       } catch (error) {
-        const failure = toBridgeError(error, "rejected");
-        log.info(`${href}: ${failure.message}`, failure.cause);
-        if (failure.facts.code === "not_found" && !failure.facts.retryable)
-          throw new ResourceNotFoundError(href);
-        throw protocolError(failure, application.clock.now(), { uri: href });
+        throw readError(error, new ResourceNotFoundError(href), application, { uri: href });
       }
     },
   );
 
   // The SDK would list every resource, the card too.
   server.server.setRequestHandler("resources/list", async () => {
-    await reader.refreshFromList(LIST_FRESH_MS);
+    await reader.refreshFromList(FRESH_MS);
     return {
       resources: [
         { uri: CATALOG_URI, name: "catalog", ...CATALOG },

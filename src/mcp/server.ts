@@ -7,7 +7,7 @@ import { registerCard } from "./card/card.ts";
 import { registerPrompts } from "./prompts.ts";
 import { registerResources } from "./resources.ts";
 import type { Subscriptions } from "./subscriptions.ts";
-import type { Tasks } from "./tasks/tasks.ts";
+import type { Tasks } from "./tasks.ts";
 import { registerTools } from "./tools.ts";
 
 const ICON =
@@ -36,16 +36,13 @@ export function createServer(
     },
     {
       instructions: instructionsFor(application),
-      // The user may be away from the screen for a while.
-      inputRequired: { roundTimeoutMs: 5 * 60_000 },
       capabilities: {
-        tools: { listChanged: false },
         ...(!application.config.readOnly && { prompts: { listChanged: false } }),
         resources: { subscribe: true, listChanged: true },
       },
     },
   );
-  registerTools(server, application, tasks.areOffered(era) ? tasks : undefined);
+  registerTools(server, application, tasks);
   registerResources(server, application);
   registerCard(server, application);
   registerPrompts(server, application);

@@ -1,12 +1,14 @@
 // The tools' schemas as JSON Schema, by the tool's name. The build replaces this file with the finished JSON,
 // so that a list of tools is answered without making a schema.
 
+import type { JSONObject } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { toolsFor } from "../tools/catalog.ts";
 
-type JsonSchema = Record<string, unknown>;
+// Not an interface: the SDK's type has an index signature.
+export type ToolSchema = { type: "object"; properties: Record<string, JSONObject> };
 
-export const TOOL_SCHEMAS: Readonly<Record<string, Readonly<Record<"input" | "output", JsonSchema>>>> =
+export const TOOL_SCHEMAS: Readonly<Record<string, Readonly<Record<"input" | "output", ToolSchema>>>> =
   Object.fromEntries(
     toolsFor({ readOnly: false, noPublish: false }).map(({ name, input, output }) => [
       name,
@@ -14,7 +16,7 @@ export const TOOL_SCHEMAS: Readonly<Record<string, Readonly<Record<"input" | "ou
     ]),
   );
 
-function toJson(schema: z.ZodObject, io: "input" | "output"): JsonSchema {
+function toJson(schema: z.ZodObject, io: "input" | "output"): ToolSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     io,
     override: ({ jsonSchema }) => {
@@ -22,5 +24,6 @@ function toJson(schema: z.ZodObject, io: "input" | "output"): JsonSchema {
       if (typeof jsonSchema.additionalProperties === "object") jsonSchema.additionalProperties = true;
     },
   });
-  return json;
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion -- zod writes an object's schema
+  return json as ToolSchema;
 }

@@ -1,6 +1,5 @@
-// Registers the tools with the SDK, and turns what a tool returned or threw into a result of the protocol.
-// Their arguments are checked by runTool, so that a refusal looks like any other failure: the SDK only lists
-// the schemas.
+// Lists and calls the tools, and turns what a tool returned or threw into a result of the protocol. Their arguments
+// are checked by runTool, so that a refusal looks like any other failure.
 
 import {
   type CallToolResult,
@@ -9,7 +8,6 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   type ServerContext,
-  type StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
 import { type BridgeError, describeFailure, type Effect, toBridgeError } from "../errors.ts";
 import { cleanServiceText } from "../text.ts";
@@ -19,93 +17,86 @@ import { TOOL_SCHEMAS } from "./tool-schemas.ts";
 import type { Application } from "./application.ts";
 import { CARD_URI } from "./card/card.ts";
 import { AskUser } from "./elicitation.ts";
-import { maxWaitSeconds } from "./patience.ts";
+import { maxWaitSeconds, withMaxWait } from "./patience.ts";
 import { waitWithProgress } from "./progress.ts";
-import type { Hook } from "./transport.ts";
 import { valueAt } from "./value-at.ts";
 
 type McpRequest = ServerContext["mcpReq"];
 
-/** How calls become tasks. The tasks themselves need the results that are made here. */
+/** Calls as tasks. Tasks themselves need the results that are made here. */
 interface TaskCalls {
-  answer(result: Readonly<Record<string, unknown>>, request: McpRequest): CallToolResult;
-  isOptionalFor(tool: Tool): boolean;
+  readonly areListed: boolean;
+  answer(
+    result: Readonly<Record<string, unknown>>,
+    request: McpRequest,
+    isRequested: boolean,
+  ): CallToolResult;
 }
 
-/** Marks a legacy call for a task: the SDK shows a tool the `_meta` of its call, but not its `task`. */
-export const TASK_REQUESTED = "faceless/task-requested";
-
-/** Hooks for the transport. */
-export const toolHooks: Readonly<Record<string, Hook>> = {
-  "tools/call": {
-    inbound(message) {
-      if (!("method" in message) || message.params?.["task"] === undefined) return undefined;
-      const { params } = message;
-      return { ...message, params: { ...params, _meta: { ...params._meta, [TASK_REQUESTED]: true } } };
-    },
-  },
-};
-
-/** `tasks` is given if the client may call a tool as a task. */
-export function registerTools(server: McpServer, application: Application, tasks?: TaskCalls): void {
-  const { log } = application;
-  for (const tool of toolsFor(application.config)) {
-    const { name, title, description, annotations, effect } = tool;
-    const registered = server.registerTool(
-      name,
-      {
-        title,
-        description,
-        annotations: { title, ...annotations },
-        ...schemas(name),
-        ...(tool.startsJob === true && { _meta: { ui: { resourceUri: CARD_URI } } }),
-      },
-      async (args, { mcpReq }) => {
-        try {
-          const result = await runTool(tool, args, toolContext(application, server, mcpReq));
-          // A repeated call isn't a task: it has to say at once that nothing was charged.
-          if (tool.startsJob !== true || result["alreadyStarted"] === true) return successResult(result);
-          // Each job is a resource.
-          server.server
-            .sendResourceListChanged()
-            .catch((error: unknown) => log.debug("A notification was not sent.", error));
-          return tasks?.answer(result, mcpReq) ?? successResult(result);
-        } catch (error) {
-          if (error instanceof AskUser) return error.result;
-          const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
-          log.info(`${name}: ${failure.message}`, failure.cause);
-          return failureResult(failure, effect, application.clock.now());
-        }
-      },
-    );
-    if (tasks?.isOptionalFor(tool) === true) registered.execution = { taskSupport: "optional" };
-  }
+/** The SDK's own registration would check arguments first, and hide from a call that it asks for a task. */
+export function registerTools({ server }: McpServer, application: Application, tasks: TaskCalls): void {
+  const { log, clock, config } = application;
+  const tools = toolsFor(config);
+  server.registerCapabilities({ tools: { listChanged: false } });
+  server.setRequestHandler("tools/list", (_request, { mcpReq }) => {
+    const seconds = maxWaitSeconds(clientInfo(server, mcpReq), true);
+    return { tools: tools.map((tool) => listed(tool, seconds, tasks.areListed)) };
+  });
+  server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
+    const tool = tools.find(({ name }) => name === params.name);
+    if (tool === undefined)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
+    const { name, effect } = tool;
+    try {
+      const result = await runTool(tool, params.arguments, toolContext(application, server, mcpReq));
+      // A repeated call isn't a task: it has to say at once that nothing was charged.
+      if (tool.startsJob !== true || result["alreadyStarted"] === true) return successResult(result);
+      // Each job is a resource.
+      server
+        .sendResourceListChanged()
+        .catch((error: unknown) => log.debug("A notification was not sent.", error));
+      return tasks.answer(result, mcpReq, valueAt(params, "task") !== undefined);
+    } catch (error) {
+      if (error instanceof AskUser) return error.result;
+      const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
+      log.info(`${name}: ${failure.message}`, failure.cause);
+      return failureResult(failure, effect, clock.now());
+    }
+  });
 }
 
-function schemas(name: string) {
-  const json = TOOL_SCHEMAS[name];
-  if (json === undefined) throw new TypeError(`${name} has no schemas.`);
-  const letThrough = (value: unknown) => ({ value });
+/** A tool as clients see it, with the longest wait that this one was measured to have the patience for. */
+function listed(
+  { name, title, description, annotations, startsJob }: Tool,
+  seconds: number,
+  asTask: boolean,
+) {
+  const schemas = TOOL_SCHEMAS[name];
+  if (schemas === undefined) throw new TypeError(`${name} has no schemas.`);
   return {
-    inputSchema: schemaFrom(json.input, letThrough),
-    outputSchema: schemaFrom(json.output, letThrough),
+    name,
+    title,
+    description,
+    inputSchema: withMaxWait(schemas.input, seconds),
+    annotations: { title, ...annotations },
+    ...(startsJob === true && asTask && { execution: { taskSupport: "optional" as const } }),
+    ...(startsJob === true && { _meta: { ui: { resourceUri: CARD_URI } } }),
+    outputSchema: schemas.output,
   };
 }
 
-function toolContext(application: Application, server: McpServer, mcpReq: McpRequest): ToolContext {
+function toolContext(application: Application, server: McpServer["server"], mcpReq: McpRequest): ToolContext {
   const { elicitation, config, clock } = application;
   const { signal } = mcpReq;
   const calledMs = clock.monotonicMs();
+  const info = clientInfo(server, mcpReq);
   return {
     ...application,
     signal,
     get client() {
-      return clientName(server, mcpReq);
+      return describeClient(info);
     },
-    maxWaitSeconds: maxWaitSeconds(
-      valueAt(clientInfo(server, mcpReq), "name"),
-      mcpReq._meta?.progressToken !== undefined,
-    ),
+    maxWaitSeconds: maxWaitSeconds(info, mcpReq._meta?.progressToken !== undefined),
     // A server that is not set up asks nothing: the request says what is missing.
     askUser: async (question) => config.problems.length > 0 || elicitation.confirm(server, mcpReq, question),
     async waitForEnd(job, forMs) {
@@ -117,26 +108,16 @@ function toolContext(application: Application, server: McpServer, mcpReq: McpReq
 }
 
 /** A legacy client gives its name once, at initialize; a modern one with each request. */
-function clientInfo(server: McpServer, { envelope }: McpRequest): unknown {
-  return valueAt(envelope, CLIENT_INFO_META_KEY) ?? server.server.getClientVersion();
+function clientInfo(server: McpServer["server"], { envelope }: McpRequest): unknown {
+  return valueAt(envelope, CLIENT_INFO_META_KEY) ?? server.getClientVersion();
 }
 
 /** "Claude Desktop 1.2.3". */
-function clientName(server: McpServer, request: McpRequest): string | undefined {
-  const info = clientInfo(server, request);
+function describeClient(info: unknown): string | undefined {
   const [title, name, version] = ["title", "name", "version"]
     .map((key) => valueAt(info, key))
     .map((text) => (typeof text === "string" ? cleanServiceText(text, 40) : ""));
   return `${title || name} ${version}`.trim() || undefined;
-}
-
-/** A schema that is listed as this JSON. */
-export function schemaFrom<Value>(
-  json: Record<string, unknown>,
-  validate: StandardSchemaWithJSON<unknown, Value>["~standard"]["validate"],
-): StandardSchemaWithJSON<unknown, Value> {
-  const jsonSchema = { input: () => json, output: () => json };
-  return { "~standard": { version: 1, vendor: "faceless-video-mcp", validate, jsonSchema } };
 }
 
 /** Text and structure say the same, since some clients show the model only the one, some only the other. */
@@ -157,14 +138,19 @@ export function failureResult(error: BridgeError, effect: Effect, nowMs: number)
   };
 }
 
-/** A failed read, as a JSON-RPC error. */
-export function protocolError(
-  error: BridgeError,
-  nowMs: number,
+/** A failed read as a JSON-RPC error: `unknown` if the service has no such job. */
+export function readError(
+  error: unknown,
+  unknown: ProtocolError,
+  { log, clock }: Pick<Application, "log" | "clock">,
   data: Record<string, unknown> = {},
 ): ProtocolError {
-  const details = { ...data, "faceless/error": errorMeta(error) };
-  return new ProtocolError(ProtocolErrorCode.InternalError, describeFailure(error, "reads", nowMs), details);
+  const failure = toBridgeError(error, "rejected");
+  if (failure.facts.code === "not_found" && !failure.facts.retryable) return unknown;
+  log.info(failure.message, failure.cause);
+  const details = { ...data, "faceless/error": errorMeta(failure) };
+  const text = describeFailure(failure, "reads", clock.now());
+  return new ProtocolError(ProtocolErrorCode.InternalError, text, details);
 }
 
 /** The machine-readable half of a failure. */

@@ -27,8 +27,8 @@ export interface Hook {
   inbound?(message: JSONRPCMessage): JSONRPCMessage | undefined;
   /** Sees a message of the SDK before it is written. */
   outbound?(message: JSONRPCMessage): void;
-  /** Sees the answer to a request of this method. May return another one for the client. */
-  answered?(id: RequestId, answer: JSONRPCMessage): JSONRPCMessage | void;
+  /** Called with each answer to a request of this method. */
+  answered?(id: RequestId): void;
 }
 
 /** Methods that a client calls at its start. */
@@ -74,14 +74,12 @@ export class StdioTransport implements Transport {
 
   /** Doesn't wait for the client to read: serveStdio awaits this before it takes the next message. */
   async send(message: JSONRPCMessage): Promise<void> {
-    let sent = message;
     if ("method" in message) for (const hook of this.#hooksFor(message)) hook.outbound?.(message);
     else if (message.id !== undefined) {
-      for (const hook of this.#answering.get(message.id) ?? [])
-        sent = hook.answered?.(message.id, sent) ?? sent;
+      for (const hook of this.#answering.get(message.id) ?? []) hook.answered?.(message.id);
       this.#answering.delete(message.id);
     }
-    this.#options.output.write(`${this.#options.transformOutgoing(JSON.stringify(sent))}\n`);
+    this.#options.output.write(`${this.#options.transformOutgoing(JSON.stringify(message))}\n`);
   }
 
   /** Delivers what has to wait in the order in which it came: a cancellation must follow its request. */

@@ -22,10 +22,14 @@ const RECENT_MS = 5_000;
 const SAVING_PATIENCE_MS = 2_000;
 const { name: SAVE_DIR } = SETTINGS.saveDir;
 const HOW_TO_SAVE = `The user can set ${SAVE_DIR} to save videos on the computer that runs this server.`;
-const WAIT_DESCRIPTION = `Seconds to wait; ${USUAL_WAIT_SECONDS} works well`;
 const OUT_OF_BOUNDS = "must be a number of seconds, 0 or more";
 
 const count = () => z.number().optional();
+
+/** The part of waitSeconds' schema that depends on the client. */
+export function waitOf(maxSeconds: number) {
+  return { maximum: maxSeconds, description: `Seconds to wait; ${maxSeconds} works well` };
+}
 
 export const getVideoStatus = defineTool({
   name: "get_video_status",
@@ -40,7 +44,7 @@ export const getVideoStatus = defineTool({
       waitSeconds: z
         .number()
         .min(0, OUT_OF_BOUNDS)
-        .meta({ default: 0, maximum: USUAL_WAIT_SECONDS, description: WAIT_DESCRIPTION })
+        .meta({ default: 0, ...waitOf(USUAL_WAIT_SECONDS) })
         .optional(),
     }),
   readers: {

@@ -1,10 +1,9 @@
 // The card of generate_video (MCP Apps): a page that follows the video in the chat. It is loaded when a
 // client reads it; a client without MCP Apps never does, and resources/list does not name it.
 
-import type { McpServer, ReadResourceResult, ServerContext } from "@modelcontextprotocol/server";
-import { canAsk, declaredCapabilities } from "../elicitation.ts";
+import type { McpServer, ReadResourceResult } from "@modelcontextprotocol/server";
+import { canAsk } from "../elicitation.ts";
 import type { Application } from "../application.ts";
-import { valueAt } from "../value-at.ts";
 
 export const CARD_URI = "ui://faceless-video/card";
 const MIME_TYPE = "text/html;profile=mcp-app";
@@ -15,18 +14,13 @@ const RECENT_JOBS = 50;
 /** An origin that is safe in a policy: a host name with a ; or a * would allow more than it should. */
 const ORIGIN = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?$/;
 
-/** True if the client shows cards. */
-export function showsCards(server: McpServer, request: ServerContext["mcpReq"]): boolean {
-  return valueAt(declaredCapabilities(server, request), "extensions", APPS_EXTENSION) !== undefined;
-}
-
 /** Not listed: clients show what they list to users and models, who have no use for it. */
 export function registerCard(server: McpServer, application: Application): void {
   // Its tool is not offered.
   if (application.config.readOnly) return;
   server.server.registerCapabilities({ extensions: { [APPS_EXTENSION]: {} } });
   server.registerResource("card", CARD_URI, { mimeType: MIME_TYPE }, (_uri, { mcpReq }) =>
-    readCard(application, canAsk(server, mcpReq)),
+    readCard(application, canAsk(server.server, mcpReq)),
   );
 }
 

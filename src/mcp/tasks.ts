@@ -1,0 +1,219 @@
+// generate_video as a task, in the words of both protocols: the extension of 2026-07-28 and the experimental tasks
+// of 2025-11-25. A task is a job under the job's own id: the job book has its state, which the poller keeps fresh.
+
+import {
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  type McpServer,
+  MissingRequiredClientCapabilityError,
+  type ProtocolEra,
+  ProtocolError,
+  ProtocolErrorCode,
+  RELATED_TASK_META_KEY,
+  type Result,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import * as z from "zod";
+import { hasEnded, lastState, startedAtMs } from "../jobs/job-record.ts";
+import { JOB_ID, jobIdFrom, jobUri } from "../service/job.ts";
+import { describe } from "../tools/describe.ts";
+import type { Application } from "./application.ts";
+import { waitWithProgress } from "./progress.ts";
+import { describeJob } from "./resources.ts";
+import { readError, successResult } from "./tools.ts";
+import type { Hook } from "./transport.ts";
+import { valueAt } from "./value-at.ts";
+
+type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta" | "notify" | "signal">;
+
+/** A task, as far as both protocols have the same words for it. */
+interface Task {
+  readonly taskId: string;
+  readonly status: "working" | "completed" | "cancelled";
+  readonly statusMessage: string;
+  readonly createdAt: string;
+  readonly lastUpdatedAt: string;
+}
+
+const EXTENSION = "io.modelcontextprotocol/tasks";
+/** The answers come from the job book, so a client may ask more often than the service is polled. */
+const POLL_INTERVAL_MS = 2_000;
+/** Both protocols say this in words of their own. */
+const MODERN = { ttlMs: null, pollIntervalMs: POLL_INTERVAL_MS };
+const LEGACY = { ttl: null, pollInterval: POLL_INTERVAL_MS };
+const CANCELLED =
+  "Nothing waits for this video any more. Its render goes on and was paid for: get_video_status shows it, and it need not be generated again.";
+
+/** The tasks of one connection. */
+export class Tasks {
+  readonly #application: Application;
+  /** Ends the polling of each job, by its id. A task that was cancelled so stays that, whatever its job does. */
+  readonly #followed = new Map<string, AbortController>();
+  /** A legacy client declares tasks once, at initialize; a modern one with each request. */
+  #legacyClientHasTasks = false;
+
+  constructor(application: Application) {
+    this.#application = application;
+  }
+
+  /** Hooks for the transport. The key is the method. */
+  readonly hooks: Readonly<Record<string, Hook>> = {
+    initialize: {
+      inbound: (message) => {
+        this.#legacyClientHasTasks = valueAt(message, "params", "capabilities", "tasks") !== undefined;
+        return undefined;
+      },
+    },
+  };
+
+  /** True if tools/list says that a call may be a task; only the legacy protocol does. */
+  get areListed(): boolean {
+    return this.#legacyClientHasTasks;
+  }
+
+  /** Serves tasks/… on a server of this connection and declares them, if its client may use them. */
+  attach({ server }: McpServer, era: ProtocolEra): void {
+    const isModern = era === "modern";
+    if (this.#application.config.readOnly || !(isModern || this.#legacyClientHasTasks)) return;
+    const words = isModern ? MODERN : LEGACY;
+    server.registerCapabilities(
+      isModern
+        ? { extensions: { [EXTENSION]: {} } }
+        : { tasks: { cancel: {}, requests: { tools: { call: {} } } } },
+    );
+    const params = z.looseObject({ taskId: z.string() });
+    const serve = (method: string, answer: (task: Task, request: McpRequest) => Result | Promise<Result>) =>
+      server.setRequestHandler(method, { params }, async ({ taskId }, { mcpReq }) => {
+        if (isModern) requireExtension(mcpReq);
+        return answer(await this.#refresh(taskId, mcpReq.signal), mcpReq);
+      });
+    serve("tasks/get", async (task) => ({
+      ...task,
+      ...words,
+      ...(isModern && task.status === "completed" && { result: await this.#result(task.taskId) }),
+    }));
+    serve("tasks/cancel", ({ taskId, status }) => {
+      if (status === "working") this.#followed.get(taskId)?.abort();
+      else if (!isModern) throw invalidParams(`The task can't be cancelled: it is ${status}.`);
+      return { ...this.#taskOf(taskId), ...words };
+    });
+    // No task ever asks for input.
+    if (isModern) serve("tasks/update", () => ({}));
+    else
+      serve("tasks/result", async ({ taskId }, request) => {
+        await this.#untilEnded(taskId, request);
+        return { ...(await this.#result(taskId)), _meta: { [RELATED_TASK_META_KEY]: { taskId } } };
+      });
+  }
+
+  /**
+   * The answer to a call that has started a job: a task if the client takes one and the job has not ended. A legacy
+   * client requests one with the call.
+   */
+  answer(
+    structured: Readonly<Record<string, unknown>>,
+    request: McpRequest,
+    isRequested: boolean,
+  ): CallToolResult {
+    const result = successResult(structured);
+    const jobId = String(structured["jobId"]);
+    const isModern = request.envelope !== undefined;
+    const isTask = isModern ? declaresExtension(request) : this.#legacyClientHasTasks && isRequested;
+    if (!isTask || hasEnded(this.#application.jobs.get(jobId))) return result;
+    this.#follow(jobId);
+    const task = this.#taskOf(jobId);
+    // A legacy call's progress token is good until its task ends. The extension knows no progress of tasks.
+    if (!isModern && request._meta?.progressToken !== undefined) void this.#untilEnded(jobId, request);
+    // The SDK wants the usual result beside the task, since the tool has an output schema.
+    return isModern
+      ? { ...result, resultType: "task", ...task, ...MODERN }
+      : { ...result, task: { ...task, ...LEGACY } };
+  }
+
+  /** Ends all waiting. */
+  close(): void {
+    for (const followed of this.#followed.values()) followed.abort();
+    this.#followed.clear();
+  }
+
+  /** Brings a task up to date, and has its job polled from now on. Throws a ProtocolError if that fails. */
+  async #refresh(id: string, signal: AbortSignal): Promise<Task> {
+    const unknown = invalidParams(`There is no task ${JSON.stringify(id.slice(0, 100))}.`);
+    if (!JOB_ID.test(id)) throw unknown;
+    const taskId = jobIdFrom(id);
+    const { jobs, reader } = this.#application;
+    const { state: known } = jobs.get(taskId);
+    try {
+      // Asks once for what this process has not seen, as after a restart, and for a finished video's link.
+      if (known?.done !== false) await reader.readRecent(taskId, Infinity, { background: false, signal });
+    } catch (error) {
+      if (known?.done !== true) throw readError(error, unknown, this.#application);
+    }
+    this.#follow(taskId);
+    return this.#taskOf(taskId);
+  }
+
+  /** How the task stands, as far as this process knows. */
+  #taskOf(taskId: string): Task {
+    const { jobs, config, clock } = this.#application;
+    const record = jobs.get(taskId);
+    const { updatedAtMs = startedAtMs(record), followingEnded } = record;
+    const { done } = lastState(record);
+    const nowMs = clock.now();
+    const common = {
+      taskId,
+      createdAt: new Date(startedAtMs(record) ?? updatedAtMs ?? nowMs).toISOString(),
+      lastUpdatedAt: new Date(updatedAtMs ?? nowMs).toISOString(),
+    };
+    if (this.#followed.get(taskId)?.signal.aborted === true)
+      return { ...common, status: "cancelled", statusMessage: CANCELLED };
+    // A job that is no longer polled would be "working" for ever. The task's result says why it ended.
+    if (!done && followingEnded !== undefined)
+      return { ...common, status: "completed", statusMessage: followingEnded };
+    return {
+      ...common,
+      status: done ? "completed" : "working",
+      statusMessage: describe({ ...record, posts: [] }, { config, nowMs }).summary,
+    };
+  }
+
+  /** Answers as get_video_status does, with the field that generate_video's output schema adds. */
+  async #result(taskId: string): Promise<CallToolResult> {
+    return successResult({ ...(await describeJob(taskId, this.#application)), resourceUri: jobUri(taskId) });
+  }
+
+  /** Resolves when the task has ended, or by the request's signal. Reports progress to the request. */
+  async #untilEnded(taskId: string, request: McpRequest): Promise<void> {
+    const cancellation = this.#followed.get(taskId)?.signal;
+    await waitWithProgress(this.#application, request, {
+      job: lastState(this.#application.jobs.get(taskId)),
+      // The poller ends it in any case.
+      forMs: Infinity,
+      signal: cancellation === undefined ? request.signal : AbortSignal.any([request.signal, cancellation]),
+    });
+  }
+
+  /** Has the job polled. A job that has ended is not. */
+  #follow(jobId: string): void {
+    if (this.#followed.has(jobId)) return;
+    const followed = new AbortController();
+    followed.signal.addEventListener("abort", this.#application.poller.follow(jobId));
+    this.#followed.set(jobId, followed);
+  }
+}
+
+function invalidParams(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+}
+
+function declaresExtension({ envelope }: McpRequest): boolean {
+  return valueAt(envelope, CLIENT_CAPABILITIES_META_KEY, "extensions", EXTENSION) !== undefined;
+}
+
+function requireExtension(request: McpRequest): void {
+  if (declaresExtension(request)) return;
+  throw new MissingRequiredClientCapabilityError(
+    { requiredCapabilities: { extensions: { [EXTENSION]: {} } } },
+    `This method is for clients that declare the extension ${EXTENSION} with the request.`,
+  );
+}
