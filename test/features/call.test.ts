@@ -1,95 +1,28 @@
-// `call` as scripts, cron jobs and coding agents use it: the built file, one process for each call.
+// `call` as scripts, cron jobs and coding agents use it. test/e2e/call.test.ts has what only a process shows.
 
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { runCall } from "../../src/commands/call.ts";
-import { systemClock } from "../../src/clock.ts";
-import { readConfig } from "../../src/config.ts";
-import { BUILT_FILE, connectLegacy, SERVER_NODE } from "../fixtures/clients.ts";
 import {
-  GENERATE,
-  JOB_ID,
-  KEY,
-  OTHER_JOB_ID,
-  OTHER_STATUS,
-  PUBLISH,
-  STATUS,
-  TOOLS,
-  VIDEOS,
-} from "../fixtures/constants.ts";
+  callingComputer,
+  jsonOf,
+  LINK,
+  ORDER,
+  POST,
+  READY,
+  RENDERING,
+  STARTED,
+  TOPIC,
+} from "../fixtures/call.ts";
+import { connectLegacy } from "../fixtures/clients.ts";
+import { GENERATE, JOB_ID, OTHER_JOB_ID, PUBLISH, STATUS, TOOLS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
-import { type Ran, run, type RunOptions } from "../fixtures/run.ts";
-import { until } from "../fixtures/until.ts";
-import { scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 
-const TOPIC = "The tide comes in twice a day.";
-const ORDER = ["generate_video", "--topic", TOPIC, "--duration", "20"];
-const POST = ["publish_video", "--job-id", JOB_ID, "--platforms", "tiktok"];
-const LINK = "https://media.example/final.mp4";
-const started = { json: { jobId: JOB_ID, status: "processing" } };
-const rendering = {
-  json: { status: "processing", videoUrls: [], progress: { total: 4, completed: 1, failed: 0 } },
-};
-const ready = { json: { status: "completed", videoUrls: [], finalVideoUrl: LINK } };
-const failed = { json: { status: "failed", videoUrls: [] } };
-const posted = { json: { results: [{ platform: "tiktok", ok: true, url: "https://tiktok.example/1" }] } };
-const accounts = { json: { videos: [{ jobId: JOB_ID, status: "completed", finalVideoUrl: LINK }] } };
-
-/** A user's computer: `call` runs the built file with its journal, `sent` counts orders and posts. */
-async function computer(scripts: Scripts, settings: Readonly<Record<string, string>> = {}) {
-  const rest = await scriptedService({
-    [STATUS]: ready,
-    [OTHER_STATUS]: ready,
-    [VIDEOS]: accounts,
-    ...scripts,
-  });
-  const folder = temporaryFolder();
-  const env = {
-    FACELESS_API_KEY: KEY,
-    FACELESS_BASE_URL: rest.url,
-    FACELESS_STATE_DIR: folder,
-    FACELESS_POLL_SECONDS: "0.1",
-    ...settings,
-  };
-  const call = (args: readonly string[], options: RunOptions = {}) =>
-    run(SERVER_NODE, [BUILT_FILE, "call", ...args], { ...options, env: { ...env, ...options.env } });
-  const sent = () => [GENERATE, PUBLISH].map((route) => rest.lines(route).length);
-  return { rest, folder, env, call, sent };
-}
-
-const jsonOf = ({ stdout }: Ran): Record<string, unknown> => JSON.parse(stdout);
-const errorOf = (ran: Ran) => ({ code: ran.code, error: jsonOf(ran)["error"] });
-
-/** Makes everything in the journal older than the time in which an answer may still come. */
-function makeOlder(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const text = readFileSync(join(folder, name), "utf8");
-    const older = (_: string, ms: string) => `"atMs":${Number(ms) - 6 * 60_000}`;
-    writeFileSync(join(folder, name), text.replace(/"atMs":([\d.]+)/g, older));
-  }
-}
-
-test("a fresh clone without settings makes a sandbox video, and prints it as one JSON document", async () => {
-  const env = { HOME: temporaryFolder(), FACELESS_SANDBOX_SECONDS: "0.5", FACELESS_POLL_SECONDS: "0.1" };
-  const args = [BUILT_FILE, "call", ...ORDER, "--sandbox", "--wait", "--json"];
-  const ran = await run(SERVER_NODE, args, { env });
-
-  expect({ code: ran.code, video: jsonOf(ran) }).toEqual({
-    code: 0,
-    video: expect.objectContaining({
-      summary: expect.stringMatching(/^Your video is ready: http:/),
-      status: "completed",
-      done: true,
-      finalVideoUrl: expect.stringMatching(/^http:.*\.mp4$/),
-    }),
-  });
-  expect(ran.stderr).toMatch(/^Job \S+: The video was started: 20 s/);
-});
+const FAILED = { json: { status: "failed", videoUrls: [] } };
+const POSTED = { json: { results: [{ platform: "tiktok", ok: true, url: "https://tiktok.example/1" }] } };
 
 test("without --json, summary and next step are printed, and a line for each item of a list", async () => {
-  const { call } = await computer({});
+  const { call } = await callingComputer({});
 
   const { code, stdout, stderr } = await call(["list_videos", "--limit=1"]);
 
@@ -98,7 +31,7 @@ test("without --json, summary and next step are printed, and a line for each ite
 });
 
 test("--wait follows a job to its end, with a line on stderr for each change", async () => {
-  const { call } = await computer({ [GENERATE]: started, [STATUS]: [rendering, rendering, ready] });
+  const { call } = await callingComputer({ [GENERATE]: STARTED, [STATUS]: [RENDERING, RENDERING, READY] });
 
   const { code, stdout, stderr } = await call([...ORDER, "--wait"]);
 
@@ -114,13 +47,13 @@ test("--wait follows a job to its end, with a line on stderr for each change", a
 });
 
 test("exit codes: 0 for a result, 1 for a failure or a failed render, 2 for wrong usage, 3 if the outcome is unknown", async () => {
-  const { call } = await computer({
+  const { call } = await callingComputer({
     [GENERATE]: [
       { status: 402, json: { error: { code: "out_of_credits", message: "None." } } },
-      started,
+      STARTED,
       "hang up",
     ],
-    [STATUS]: [failed],
+    [STATUS]: [FAILED],
   });
   const codeOf = async (...args: string[]) => (await call([...args, "--json"])).code;
 
@@ -136,8 +69,8 @@ test("exit codes: 0 for a result, 1 for a failure or a failed render, 2 for wron
 
 test("a post that one platform refuses is exit code 1, one that the service says nothing of is 3", async () => {
   const refused = { platform: "youtube", ok: false, error: "The token has expired." };
-  const { call } = await computer({
-    [PUBLISH]: [{ json: { results: [...posted.json.results, refused] } }, posted],
+  const { call } = await callingComputer({
+    [PUBLISH]: [{ json: { results: [...POSTED.json.results, refused] } }, POSTED],
   });
   const publish = async (jobId: string) =>
     (await call(["publish_video", "--job-id", jobId, "--platforms", "tiktok,youtube", "--yes"])).code;
@@ -146,11 +79,11 @@ test("a post that one platform refuses is exit code 1, one that the service says
 });
 
 test("a failure is one JSON document too, with what may have happened", async () => {
-  const { call } = await computer({ [GENERATE]: "hang up" });
+  const { call } = await callingComputer({ [GENERATE]: "hang up" });
 
   const ran = await call([...ORDER, "--json"]);
 
-  expect(errorOf(ran)).toEqual({
+  expect({ code: ran.code, ...jsonOf(ran) }).toEqual({
     code: 3,
     error: {
       code: "network",
@@ -162,7 +95,7 @@ test("a failure is one JSON document too, with what may have happened", async ()
   expect(ran.stderr).toBe("");
 });
 
-test.each<[string, string[], RunOptions, string]>([
+test.each<[string, string[], { readonly input?: string }, string]>([
   ["hidden tool", ["publish_video", "--no-publish"], {}, "unknown tool publish_video"],
   [
     "option as a value",
@@ -190,7 +123,7 @@ test.each<[string, string[], RunOptions, string]>([
     "list_videos takes no argument (the key belongs in FACELESS_API_KEY, never on a command line)",
   ],
 ])("wrong usage (%s) is one line on stderr, and nothing is sent", async (_, args, options, problem) => {
-  const { call, rest } = await computer({});
+  const { call, rest } = await callingComputer({});
 
   expect(await call(args, options)).toEqual({
     code: 2,
@@ -205,7 +138,7 @@ test.each<[string, string[], RunOptions, string]>([
 });
 
 test("arguments come from options of the schema, a JSON object, stdin and a file of the topic", async () => {
-  const { call, rest } = await computer({ [GENERATE]: started });
+  const { call, rest } = await callingComputer({ [GENERATE]: STARTED });
   const file = join(temporaryFolder(), "topic.txt");
   writeFileSync(file, "\uFEFFCold sea.\n");
 
@@ -228,7 +161,7 @@ test("arguments come from options of the schema, a JSON object, stdin and a file
 });
 
 test("call without a tool lists the tools that are offered, and their arguments", async () => {
-  const { call } = await computer({});
+  const { call } = await callingComputer({});
 
   const all = await call([]);
   const reading = await call(["--read-only"]);
@@ -244,7 +177,7 @@ test("call without a tool lists the tools that are offered, and their arguments"
 });
 
 test("two equal calls at once, a third, and a running server beside them pay once", async () => {
-  const { call, env, sent } = await computer({ [GENERATE]: started });
+  const { call, env, sent } = await callingComputer({ [GENERATE]: STARTED });
   const server = await connectLegacy({ env });
 
   const both = await Promise.all([call([...ORDER, "--json"]), call([...ORDER, "--json"])]);
@@ -256,100 +189,14 @@ test("two equal calls at once, a third, and a running server beside them pay onc
   expect(sent()).toEqual([1, 0]);
 });
 
-test("a call that is killed, or whose answer is lost, is not repeated by the next one", async () => {
-  const { call, rest, folder, sent } = await computer({ [GENERATE]: "hang", [PUBLISH]: "reset" });
-  const killed = call(ORDER, {
-    onStart: (child) => void until(() => sent()[0] === 1).then(() => child.kill("SIGKILL")),
-  });
-  expect((await killed).code).toBe(null);
-  const lost = await call([...POST, "--yes", "--json"]);
-
-  makeOlder(folder);
-  rest.on(GENERATE, started);
-  const orderedAgain = await call([...ORDER, "--json"]);
-  const postedAgain = await call([...POST, "--yes", "--json"]);
-
-  expect(lost.code).toBe(3);
-  const duplicate = { code: 1, error: expect.objectContaining({ code: "duplicate", outcome: "not_sent" }) };
-  expect([orderedAgain, postedAgain].map(errorOf)).toEqual([duplicate, duplicate]);
-  expect(sent()).toEqual([1, 1]);
-});
-
-test("Ctrl-C while a job is followed ends the following, not the job, and prints how it stands", async () => {
-  const { call, rest, sent } = await computer({ [GENERATE]: started, [STATUS]: rendering });
-  const polls = () => rest.lines(STATUS).length;
-  const stopped = await call([...ORDER, "--wait", "--json"], {
-    onStart: (child) => void until(() => polls() > 2).then(() => child.kill("SIGINT")),
-  });
-
-  expect({ code: stopped.code, job: jsonOf(stopped) }).toMatchObject({
-    code: null,
-    job: { jobId: JOB_ID, status: "processing", done: false },
-  });
-  expect(sent()).toEqual([1, 0]);
-});
-
-test("Ctrl-C while an order is unanswered waits for its answer and records it", async () => {
-  let child: { kill(signal: "SIGINT"): void } | undefined;
-  const { call, sent } = await computer({
-    [GENERATE]: async () => {
-      child?.kill("SIGINT");
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      return started;
-    },
-    [STATUS]: rendering,
-  });
-  const stopped = await call([...ORDER, "--json"], { onStart: (process) => (child = process) });
-  const next = await call([...ORDER, "--json"]);
-
-  expect([stopped.code, jsonOf(stopped)["jobId"]]).toEqual([null, JOB_ID]);
-  expect(jsonOf(next)).toMatchObject({ jobId: JOB_ID, alreadyStarted: true });
-  expect(sent()).toEqual([1, 0]);
-});
-
-test("a slow reader gets the whole output, one that has read enough does no harm, and a full disk is exit code 1", async () => {
-  const fields = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, index]));
-  const videos = Array.from({ length: 100 }, () => ({ jobId: JOB_ID, status: "processing", ...fields }));
-  const { env } = await computer({ [VIDEOS]: { json: { videos } } });
-  const inShell = (line: string) =>
-    run("bash", ["-o", "pipefail", "-c", line], {
-      env: { ...env, CALL: `${SERVER_NODE} ${BUILT_FILE} call list_videos --json` },
-    });
-
-  const slow = await inShell("$CALL | (sleep 0.5; cat)");
-  expect([slow.code, slow.stdout.length > 65_536, jsonOf(slow)["videos"]]).toEqual([
-    0,
-    true,
-    expect.anything(),
-  ]);
-  expect(await inShell("$CALL | head -c 1")).toEqual({ code: 0, stdout: "{", stderr: "" });
-  expect((await inShell("$CALL > /dev/full")).code).toBe(1);
-});
-
 test("with --sandbox, a job of another call is explained by each call's own sandbox", async () => {
-  const { call } = await computer({});
+  const { call } = await callingComputer({});
 
   const { code, stderr } = await call(["get_video_status", "--jobId", JOB_ID, "--sandbox"]);
 
   expect(code).toBe(1);
   expect(stderr).toMatch(/each call has a sandbox of its own.* run faceless-video-mcp sandbox --port 8080/);
 });
-
-/** The same in this process, at a terminal where the user types `answer`. */
-async function callAtTerminal(args: readonly string[], env: Record<string, string>, answer?: string) {
-  const [output, errors] = [new PassThrough(), new PassThrough()];
-  const input = Object.assign(new PassThrough(), { isTTY: answer !== undefined });
-  if (answer !== undefined) input.write(`${answer}\n`);
-  const code = await runCall(args, {
-    input,
-    output,
-    errors: Object.assign(errors, { isTTY: answer !== undefined, columns: 1_000 }),
-    readConfig: (flags) => readConfig(env, flags, "/"),
-    interrupted: new AbortController().signal,
-    clock: systemClock,
-  });
-  return { code, text: `${String(errors.read() ?? "")}${String(output.read() ?? "")}` };
-}
 
 test.each([
   ["yes at a terminal", [], "on", "y", 1],
@@ -359,12 +206,12 @@ test.each([
   ["yes at a terminal, always", [], "always", "y", 1],
   ["off without a terminal", [], "off", undefined, 1],
 ])("a post is asked for: %s", async (_, flags, mode, answer, posts) => {
-  const { env, sent } = await computer({ [PUBLISH]: posted }, { FACELESS_CONFIRM_PUBLISH: mode });
+  const { call, sent } = await callingComputer({ [PUBLISH]: POSTED }, { FACELESS_CONFIRM_PUBLISH: mode });
 
-  const { code, text } = await callAtTerminal([...POST, ...flags], env, answer);
+  const { code, stderr } = await call([...POST, ...flags], { answer });
 
   expect([code, sent()]).toEqual([posts === 1 ? 0 : 1, [0, posts]]);
-  expect(/^Publish .+\? .*\nPublish on TikTok\?\n\[y\/N\] /.test(text)).toBe(answer !== undefined);
+  expect(/^Publish .+\? .*\nPublish on TikTok\?\n\[y\/N\] /.test(stderr)).toBe(answer !== undefined);
 });
 
 test.each([
@@ -372,28 +219,28 @@ test.each([
   ["on", "y", 1],
   ["always", "n", 0],
 ])("with FACELESS_CONFIRM_GENERATE=%s and the answer %j, %i order is sent", async (mode, answer, orders) => {
-  const { env, sent } = await computer({ [GENERATE]: started }, { FACELESS_CONFIRM_GENERATE: mode });
+  const { call, sent } = await callingComputer({ [GENERATE]: STARTED }, { FACELESS_CONFIRM_GENERATE: mode });
 
-  const { code } = await callAtTerminal(ORDER, env, answer);
+  const { code } = await call(ORDER, { answer });
 
   expect([code, sent()]).toEqual([orders === 1 ? 0 : 1, [orders, 0]]);
 });
 
 test("a repeat is asked for, and without a terminal it needs --yes besides the code", async () => {
-  const { env, sent } = await computer({
-    [GENERATE]: [started, { json: { jobId: OTHER_JOB_ID, status: "processing" } }],
-    [STATUS]: rendering,
+  const { call, sent } = await callingComputer({
+    [GENERATE]: [STARTED, { json: { jobId: OTHER_JOB_ID, status: "processing" } }],
+    [STATUS]: RENDERING,
   });
-  await callAtTerminal(ORDER, env);
-  const { text } = await callAtTerminal(ORDER, env);
-  const coded = [...ORDER, `--confirm=${/confirm: "(\w+)"/.exec(text)?.[1]}`];
+  await call(ORDER);
+  const { stdout } = await call(ORDER);
+  const coded = [...ORDER, `--confirm=${/confirm: "(\w+)"/.exec(stdout)?.[1]}`];
 
-  const refused = await callAtTerminal(coded, env);
+  const refused = await call(coded);
   expect([refused.code, sent()]).toEqual([1, [1, 0]]);
-  expect(refused.text).toMatch(
+  expect(refused.stderr).toMatch(
     /--yes was not given\. The question is: Pay for another video of the same words/,
   );
 
-  const confirmed = await callAtTerminal([...coded, "--yes"], env);
+  const confirmed = await call([...coded, "--yes"]);
   expect([confirmed.code, sent()]).toEqual([0, [2, 0]]);
 });

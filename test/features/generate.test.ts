@@ -234,7 +234,9 @@ test.each([
 ])(
   "a refusal with %i is %s and %s, and the same order is sent %i times",
   async (status, code, outcome, times) => {
-    const { call, journal, orders } = await world({ generate: envelope(status, "the_code", "Its message.") });
+    const { call, journal, orders } = await world({
+      generate: { ...envelope(status, "the_code", "Its message."), headers: { "retry-after": "0" } },
+    });
     const failed = await call();
     journal.makeOlder(6);
     await call();

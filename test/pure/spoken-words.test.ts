@@ -49,7 +49,7 @@ test.each([
 
 test("a topic may be as long as a message, and have brackets only", () => {
   for (const part of ["[", "]", "[]", "[a", "[[a]", "a ", "字"]) {
-    const topic = part.repeat(4_000_000 / part.length);
+    const topic = part.repeat(400_000 / part.length);
     expect(firstSpokenWords(topic).length).toBeLessThanOrEqual(80);
     expect(countSpoken(spokenTextOf(topic), "characters")).toBeGreaterThanOrEqual(0);
   }

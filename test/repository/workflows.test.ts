@@ -212,9 +212,7 @@ const FAULTS = [
 
 test.each([
   ["nothing is left to do", {}, ["Nothing in the repository stops the release."]],
-  ["three things stop it", UNFINISHED, FAULTS],
   ["the changelog has no day", { heading: "[1.1.0] - unreleased" }, [UNDATED]],
-  ["the changelog begins with an earlier version", { heading: "[1.0.9] - 2027-01-31" }, [UNDATED]],
   ["the changelog begins with a pre-release", { heading: "[1.1.0-rc.1] - 2027-01-31" }, [UNDATED]],
 ])("where %s, the release's check says so, a line for each", async (_, release, lines) => {
   const { code, stdout } = await runScript("release-check", release);

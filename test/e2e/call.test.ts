@@ -1,0 +1,100 @@
+// `call` as a process: signals, pipes, and a computer without settings.
+
+import { expect, test } from "vitest";
+import { callingComputer, jsonOf, ORDER, POST, RENDERING, STARTED } from "../fixtures/call.ts";
+import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
+import { GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { journalFolder } from "../fixtures/journal-folder.ts";
+import { run } from "../fixtures/run.ts";
+import { until } from "../fixtures/until.ts";
+
+test("a fresh clone without settings makes a sandbox video, and prints it as one JSON document", async () => {
+  const env = { HOME: temporaryFolder(), FACELESS_SANDBOX_SECONDS: "0.5", FACELESS_POLL_SECONDS: "0.1" };
+  const args = [BUILT_FILE, "call", ...ORDER, "--sandbox", "--wait", "--json"];
+  const ran = await run(SERVER_NODE, args, { env });
+
+  expect({ code: ran.code, video: jsonOf(ran) }).toEqual({
+    code: 0,
+    video: expect.objectContaining({
+      summary: expect.stringMatching(/^Your video is ready: http:/),
+      status: "completed",
+      done: true,
+      finalVideoUrl: expect.stringMatching(/^http:.*\.mp4$/),
+    }),
+  });
+  expect(ran.stderr).toMatch(/^Job \S+: The video was started: 20 s/);
+});
+
+test("a slow reader gets the whole output, one that has read enough does no harm, and a full disk is exit code 1", async () => {
+  const fields = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, index]));
+  const videos = Array.from({ length: 100 }, () => ({ jobId: JOB_ID, status: "processing", ...fields }));
+  const { env } = await callingComputer({ [VIDEOS]: { json: { videos } } });
+  const inShell = (line: string) =>
+    run("bash", ["-o", "pipefail", "-c", line], {
+      env: { ...env, CALL: `${SERVER_NODE} ${BUILT_FILE} call list_videos --json` },
+    });
+
+  const slow = await inShell("$CALL | (sleep 0.5; cat)");
+  expect([slow.code, slow.stdout.length > 65_536, jsonOf(slow)["videos"]]).toEqual([
+    0,
+    true,
+    expect.anything(),
+  ]);
+  expect(await inShell("$CALL | head -c 1")).toEqual({ code: 0, stdout: "{", stderr: "" });
+  expect((await inShell("$CALL > /dev/full")).code).toBe(1);
+});
+
+test("a call that is killed, or whose answer is lost, is not repeated by the next one", async () => {
+  const { call, callBuilt, rest, folder, sent } = await callingComputer({
+    [GENERATE]: "hang",
+    [PUBLISH]: "reset",
+  });
+  const killed = callBuilt(ORDER, {
+    onStart: (child) => void until(() => sent()[0] === 1).then(() => child.kill("SIGKILL")),
+  });
+  expect((await killed).code).toBe(null);
+  const lost = await call([...POST, "--yes", "--json"]);
+
+  journalFolder(folder).makeOlder(6);
+  rest.on(GENERATE, STARTED);
+  const orderedAgain = await call([...ORDER, "--json"]);
+  const postedAgain = await call([...POST, "--yes", "--json"]);
+
+  expect(lost.code).toBe(3);
+  const duplicate = { error: { code: "duplicate", outcome: "not_sent" } };
+  expect([orderedAgain, postedAgain].map(jsonOf)).toMatchObject([duplicate, duplicate]);
+  expect(sent()).toEqual([1, 1]);
+});
+
+test("Ctrl-C while a job is followed ends the following, not the job, and prints how it stands", async () => {
+  const { callBuilt, rest, sent } = await callingComputer({ [GENERATE]: STARTED, [STATUS]: RENDERING });
+  const polls = () => rest.lines(STATUS).length;
+  const stopped = await callBuilt([...ORDER, "--wait", "--json"], {
+    onStart: (child) => void until(() => polls() > 2).then(() => child.kill("SIGINT")),
+  });
+
+  expect({ code: stopped.code, job: jsonOf(stopped) }).toMatchObject({
+    code: null,
+    job: { jobId: JOB_ID, status: "processing", done: false },
+  });
+  expect(sent()).toEqual([1, 0]);
+});
+
+test("Ctrl-C while an order is unanswered waits for its answer and records it", async () => {
+  let child: { kill(signal: "SIGINT"): void } | undefined;
+  const { call, callBuilt, sent } = await callingComputer({
+    [GENERATE]: async () => {
+      child?.kill("SIGINT");
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return STARTED;
+    },
+    [STATUS]: RENDERING,
+  });
+  const stopped = await callBuilt([...ORDER, "--json"], { onStart: (process) => (child = process) });
+  const next = await call([...ORDER, "--json"]);
+
+  expect([stopped.code, jsonOf(stopped)["jobId"]]).toEqual([null, JOB_ID]);
+  expect(jsonOf(next)).toMatchObject({ jobId: JOB_ID, alreadyStarted: true });
+  expect(sent()).toEqual([1, 0]);
+});
