@@ -11,10 +11,7 @@ import { LOOK_FIRST_MS } from "../service/time-budget.ts";
 import type { JobBook } from "./job-book.ts";
 
 /** The part of the service that reading and polling need. */
-export type JobSource = Pick<
-  Service,
-  "getJob" | "listNewestVideos" | "hasSpareRequests" | "backgroundWaitMs"
->;
+export type JobSource = Pick<Service, "getJob" | "listNewestVideos" | "backgroundWaitMs">;
 
 export interface ReadOptions {
   /** No user waits: a completed job may lack its final video, which the next read for a user looks up. */
@@ -97,7 +94,7 @@ export class JobReader {
   async readRecent(jobId: string, maxAgeMs: number, options: ReadOptions): Promise<Job> {
     const { source, book, clock } = this.#options;
     const { state, fetchedAtMs } = book.get(jobId);
-    const isShort = !source.hasSpareRequests();
+    const isShort = source.backgroundWaitMs() > 0;
     const allowedAgeMs = isShort ? Math.max(maxAgeMs, MAX_AGE_WHEN_SHORT_MS) : maxAgeMs;
     const startAgeMs = isShort && state?.done === false ? book.ageMs(jobId) : undefined;
     const ageMs = fetchedAtMs === undefined ? startAgeMs : clock.monotonicMs() - fetchedAtMs;

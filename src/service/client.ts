@@ -23,7 +23,7 @@ import {
   type VideosQuery,
 } from "./responses.ts";
 import { type Operation, pagingLoopError } from "./errors.ts";
-import { DISCOVERED_NOTHING, type Discovery, listOf, objectOf, readOpenApi } from "./openapi.ts";
+import { DISCOVERED_NOTHING, type Discovery, readOpenApi } from "./openapi.ts";
 import { type CallOptions, RequestSender, type SenderOptions } from "./request-sender.ts";
 
 /** The client's interface to the rest of this server. */
@@ -96,7 +96,7 @@ export class ServiceClient {
     const requests = await this.#connect();
     const operation = OPERATIONS.generate;
     const parts = { url: requests.address("/api/v1/generate"), body: JSON.stringify(order) };
-    const read = (answer: ParsedResponse) => requests.acceptAs(operation, startedJobSchema, answer);
+    const read = (answer: ParsedResponse) => requests.parse(operation, startedJobSchema, answer);
     return requests.request(operation, parts, read, options);
   }
 
@@ -104,7 +104,7 @@ export class ServiceClient {
     const requests = await this.#connect();
     const url = requests.address(`/api/v1/status/${encodeURIComponent(jobId)}`);
     const read = (answer: ParsedResponse): Job => {
-      const job = requests.acceptAs(OPERATIONS.getJob, jobStatusSchema, answer);
+      const job = requests.parse(OPERATIONS.getJob, jobStatusSchema, answer);
       return { ...job, jobId, done: isEnded(job.status) };
     };
     return requests.request(OPERATIONS.getJob, { url }, read, options);
@@ -115,12 +115,8 @@ export class ServiceClient {
     const requests = await this.#connect();
     const operation = OPERATIONS.publish;
     const parts = { url: requests.address("/api/v1/publish"), body: JSON.stringify(request) };
-    const read = (answer: ParsedResponse) => {
-      // Results count whatever the status is.
-      const hasResults = listOf(objectOf(answer.json)["results"]).length > 0;
-      if (!hasResults) requests.accept(operation, answer, request.platforms.length);
-      return requests.parse(operation, publicationSchema, answer);
-    };
+    const count = request.platforms.length;
+    const read = (answer: ParsedResponse) => requests.parse(operation, publicationSchema, answer, count);
     return requests.request(operation, parts, read, options);
   }
 
@@ -129,7 +125,7 @@ export class ServiceClient {
     const operation = OPERATIONS.listVideos;
     const read = (query: Record<string, string | undefined>, rest: CallOptions) => {
       const url = requests.address("/api/v1/videos", query);
-      const parse = (answer: ParsedResponse) => requests.acceptAs(operation, videoPageSchema, answer);
+      const parse = (answer: ParsedResponse) => requests.parse(operation, videoPageSchema, answer);
       return requests.request(operation, { url }, parse, rest);
     };
     if (limit === undefined && cursor === undefined) return read({}, options);
@@ -175,11 +171,6 @@ export class ServiceClient {
   /** Milliseconds until a background request may be made; 0 for now. */
   backgroundWaitMs(): number {
     return this.#requests?.limiter.waitMs("background") ?? 0;
-  }
-
-  /** True if enough of the rate limit is left for requests that are not needed. */
-  hasSpareRequests(): boolean {
-    return this.#requests?.limiter.isAboveReserve() ?? true;
   }
 
   close(): void {

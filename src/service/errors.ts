@@ -63,127 +63,111 @@ export interface Circumstances {
   readonly isSandbox?: boolean | undefined;
 }
 
-type Refusal = Pick<BridgeErrorFacts, "code" | "message" | "nextStep" | "isForUser">;
+/** Whether it applies, the error's code, its message, and the next step: of the user, if the last is true. */
+type Row = readonly [boolean, ErrorCode, string, string, boolean?];
 
-/** Says why the service refused and what to do. The outcome depends on the status alone: see `outcomeOf`. */
-function classifyRefusal(
-  { verb, notFound }: Operation,
-  answer: ParsedResponse,
-  said: ServiceMessage | undefined,
-  {
-    isPublication,
-    isSandbox,
-    waitSeconds,
-  }: Record<"isPublication" | "isSandbox", boolean> & {
-    readonly waitSeconds: number | undefined;
-  },
-): Refusal {
-  const { status } = answer;
-  const refused = `The service refused to ${verb}`;
-  const row = (code: ErrorCode, message: string, nextStep: string) => ({ code, message, nextStep });
-  const forUser = (...facts: Parameters<typeof row>) => ({ ...row(...facts), isForUser: true as const });
-
-  if (said?.code === "out_of_credits" || status === 402) {
-    const fix = isSandbox
-      ? "Restart this server: its sandbox then has new credits."
-      : "Add credits to the account.";
-    const message = `${refused}: the account does not have enough credits.`;
-    return forUser("out_of_credits", message, `${fix} Calling again is safe after that.`);
-  }
-  if (isRedirect(status))
-    return forUser(
-      "redirected",
-      `The service answered the request to ${verb} with a redirect${redirectTarget(answer)}, which was not followed: the API key goes to one origin only.`,
-      "Set FACELESS_BASE_URL to the address at which the service itself answers.",
-    );
-  if (isInconclusive(status))
-    return row(
-      "service_failed",
-      `The service, or a gateway in front of it, failed while handling the request to ${verb}.`,
-      waitStep(waitSeconds),
-    );
-  // Job and accounts were read with this key a moment ago.
-  if (isPublication && said !== undefined && (status === 401 || status === 403))
-    return row(
-      "unauthorized",
-      `${refused}.`,
-      "Tell the user what the service says: it may be about the API key, or about an account on the platform.",
-    );
-  if (status === 401)
-    return forUser(
-      "unauthorized",
-      `${refused}: it did not accept the API key.`,
-      "Check FACELESS_API_KEY: create a key in the service's account settings, section API, and restart this server with it.",
-    );
-  if (status === 403)
-    return forUser(
-      "unauthorized",
-      `This API key is not allowed to ${verb}.`,
-      "Check in the service's account settings, section API, what the key may do.",
-    );
-  // A 404 without the service's words is a gateway's. A 410 says that there was something at this address.
-  if (notFound !== undefined && (status === 410 || (status === 404 && said !== undefined)))
-    return row("not_found", notFound.message, notFound.nextStep);
-  if (status === 404)
-    return forUser(
-      "not_found",
-      `The request to ${verb} failed: the service has nothing at this address.`,
-      CHECK_URL,
-    );
-  if (status === 429)
-    return row("rate_limited", `${refused}: too many requests were sent.`, waitStep(waitSeconds));
-  return row(
-    "refused",
-    `${refused}.`,
-    said?.message === undefined
-      ? "The service gave no reason. Check the arguments before you call again."
-      : "Tell the user what the service says, and call again only with what they want.",
-  );
-}
-
-/**
- * The outcome that a refusal proves. Any but an inconclusive one shows that nothing was done, except of a post to
- * several platforms: the service may have posted to the first and refused the second.
- */
-function outcomeOf(status: number, { method }: Operation, platforms: number): Outcome {
-  if (isInconclusive(status)) return "unknown";
-  return method === "POST" && (platforms > 1 || isRedirect(status)) ? "unknown" : "rejected";
-}
-
-/** Explains an answer that is not 2xx, or refuses by the error envelope. */
+/** Explains an answer that is not 2xx: why the service refused, what that proves and what to do. */
 export function statusError(
   operation: Operation,
   answer: ParsedResponse,
   { retryAfterMs, platforms, isSandbox = false }: Circumstances = {},
 ): BridgeError {
+  const { verb, method, notFound } = operation;
   const { status } = answer;
   const said = readServiceMessage(answer.json);
-  const outcome = outcomeOf(status, operation, platforms ?? 1);
-  const isUnknownPost = outcome === "unknown" && operation.method === "POST";
-  // No wait makes it safe to repeat a POST that may have been carried out.
-  const waitSeconds = retryAfterMs === undefined || isUnknownPost ? undefined : wholeSeconds(retryAfterMs);
+  const isRedirect = status >= 300 && status < 400;
   const isPublication = platforms !== undefined;
-  const refusal = classifyRefusal(operation, answer, said, { isPublication, isSandbox, waitSeconds });
-  const isPartial = isUnknownPost && isPublication && platforms > 1 && !isInconclusive(status);
-  const retryable = !isUnknownPost && ["rate_limited", "service_failed"].includes(refusal.code);
+  // The service may have posted to the first platform and refused the second.
+  const isPartial = isPublication && platforms > 1 && !isInconclusive(status);
+  const isUnknown = isInconclusive(status) || isPartial || (method === "POST" && isRedirect);
+  const mayBeDone = isUnknown && method === "POST";
+  // No wait makes it safe to repeat a POST that may have been carried out.
+  const waitSeconds = retryAfterMs === undefined || mayBeDone ? undefined : wholeSeconds(retryAfterMs);
+  const refused = `The service refused to ${verb}`;
+  const rows: readonly Row[] = [
+    [
+      said?.code === "out_of_credits" || status === 402,
+      "out_of_credits",
+      `${refused}: the account does not have enough credits.`,
+      `${isSandbox ? "Restart this server: its sandbox then has new credits." : "Add credits to the account."} Calling again is safe after that.`,
+      true,
+    ],
+    [
+      isRedirect,
+      "redirected",
+      `The service answered the request to ${verb} with a redirect${redirectTarget(answer)}, which was not followed: the API key goes to one origin only.`,
+      "Set FACELESS_BASE_URL to the address at which the service itself answers.",
+      true,
+    ],
+    [
+      isInconclusive(status),
+      "service_failed",
+      `The service, or a gateway in front of it, failed while handling the request to ${verb}.`,
+      waitStep(waitSeconds),
+    ],
+    // Job and accounts were read with this key a moment ago.
+    [
+      isPublication && said !== undefined && [401, 403].includes(status),
+      "unauthorized",
+      `${refused}.`,
+      "Tell the user what the service says: it may be about the API key, or about an account on the platform.",
+    ],
+    [
+      status === 401,
+      "unauthorized",
+      `${refused}: it did not accept the API key.`,
+      "Check FACELESS_API_KEY: create a key in the service's account settings, section API, and restart this server with it.",
+      true,
+    ],
+    [
+      status === 403,
+      "unauthorized",
+      `This API key is not allowed to ${verb}.`,
+      "Check in the service's account settings, section API, what the key may do.",
+      true,
+    ],
+    // A 404 without the service's words is a gateway's. A 410 says that there was something at this address.
+    [
+      notFound !== undefined && (status === 410 || (status === 404 && said !== undefined)),
+      "not_found",
+      notFound?.message ?? "",
+      notFound?.nextStep ?? "",
+    ],
+    [
+      status === 404,
+      "not_found",
+      `The request to ${verb} failed: the service has nothing at this address.`,
+      CHECK_URL,
+      true,
+    ],
+    [status === 429, "rate_limited", `${refused}: too many requests were sent.`, waitStep(waitSeconds)],
+    [
+      said?.message === undefined,
+      "refused",
+      `${refused}.`,
+      "The service gave no reason. Check the arguments before you call again.",
+    ],
+  ];
+  const otherwise = "Tell the user what the service says, and call again only with what they want.";
+  const [, code, message, nextStep, isForUser] =
+    rows.find(([applies]) => applies) ?? ([true, "refused", `${refused}.`, otherwise] as const);
+  const retryable = !mayBeDone && (code === "rate_limited" || code === "service_failed");
   // A refusal without words may be a firewall's, and one of a post may be about the job or an account.
   const failsAgain = said?.message !== undefined && !isPublication && [400, 401, 403, 422].includes(status);
   return requestError(operation, {
-    ...refusal,
-    ...(isPartial && {
-      message: `${refusal.message.slice(0, -1)}, but some of the platforms may already have the video.`,
-    }),
-    outcome,
+    code,
+    message: isPartial
+      ? `${message.slice(0, -1)}, but some of the platforms may already have the video.`
+      : message,
+    nextStep,
+    ...(isForUser === true && { isForUser }),
+    outcome: isUnknown ? "unknown" : "rejected",
     retryable,
-    ...(failsAgain && refusal.code !== "out_of_credits" && { failsAgain }),
+    ...(failsAgain && code !== "out_of_credits" && { failsAgain }),
     ...(retryable && waitSeconds !== undefined && { retryAfterSeconds: waitSeconds }),
     status,
     serviceMessage: said,
   });
-}
-
-function isRedirect(status: number): boolean {
-  return status >= 300 && status < 400;
 }
 
 /** Explains an answer that is not as documented. `problem` is a clause that follows a colon. */

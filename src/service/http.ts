@@ -2,7 +2,6 @@
 // Every failure says whether the request was sent. Knows no operation and no retry. Loaded on first use: undici is
 // heavy.
 
-import { gunzipSync } from "node:zlib";
 import type { Dispatcher } from "undici";
 import type { Proxies } from "../config.ts";
 import type { Redact } from "../redact.ts";
@@ -164,12 +163,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    try {
-      const text = decode(Buffer.concat(this.#chunks), this.#headers["content-encoding"]);
-      this.#resolve({ status: this.#status ?? 0, headers: this.#headers, text });
-    } catch (error) {
-      this.onResponseError(undefined, error);
-    }
+    const text = UTF8.decode(Buffer.concat(this.#chunks));
+    this.#resolve({ status: this.#status ?? 0, headers: this.#headers, text });
   }
 
   onResponseError(_: unknown, error: unknown): void {
@@ -178,9 +173,3 @@ class Exchange implements Dispatcher.DispatchHandler {
 }
 
 const UTF8 = new TextDecoder();
-
-/** `identity` is asked for, but some gateways compress all the same. */
-function decode(body: Buffer, encoding: ResponseHeaders[string]): string {
-  const isGzip = encoding === "gzip";
-  return UTF8.decode(isGzip ? gunzipSync(body, { maxOutputLength: MAX_ANSWER_BYTES }) : body);
-}

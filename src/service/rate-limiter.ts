@@ -16,10 +16,8 @@ export interface Permit {
 
 /** The share of the limit that polls leave to calls. */
 const RESERVE = 0.4;
-/** Reset and Date have whole seconds, so a window may end up to a second later than they say. */
+/** A reset has whole seconds, so a window may end up to a second later than it says. */
 const ROUNDING_MS = 1_000;
-/** Two readings of one window's end differ by less. */
-const SAME_WINDOW_MS = 2_000;
 /** How soon to look again while requests in flight use up the limit. */
 const RECHECK_MS = 250;
 /** Follows a 429 with neither Retry-After nor reset. */
@@ -57,43 +55,29 @@ export class RateLimiter {
   /** Milliseconds until `tryAcquire` may succeed; 0 for now. */
   waitMs(kind: RequestKind): number {
     const nowMs = this.#clock.monotonicMs();
-    return Math.ceil(Math.max(0, this.#pausedUntilMs - nowMs, this.#readyAtMs(kind, nowMs) - nowMs));
-  }
-
-  /** True if more than the calls' share of the limit is left, whichever process used the rest. */
-  isAboveReserve(): boolean {
-    return this.#left("background", this.#clock.monotonicMs()) > this.#inFlight;
-  }
-
-  #readyAtMs(kind: RequestKind, nowMs: number): number {
-    const left = this.#left(kind, nowMs);
-    if (left > this.#inFlight) return nowMs;
-    if (left <= 0 && this.#resetsAtMs < Infinity) return this.#resetsAtMs;
-    // The wait is unknown without a reset: one request at a time asks the service, which may answer 429.
-    return this.#inFlight === 0 ? nowMs : nowMs + RECHECK_MS;
-  }
-
-  /** Requests left in this window for such requests, with those in flight. */
-  #left(kind: RequestKind, nowMs: number): number {
     // Once a window has ended, the whole limit is free again until an answer says otherwise.
     if (nowMs >= this.#resetsAtMs) {
       this.#remaining = this.#limit;
       this.#resetsAtMs = Infinity;
     }
-    const isLimited = kind === "background" && this.#limit < Infinity;
-    return isLimited ? Math.floor(this.#remaining - RESERVE * this.#limit) : this.#remaining;
+    return Math.ceil(Math.max(0, this.#pausedUntilMs - nowMs, this.#limitedMs(kind, nowMs)));
+  }
+
+  #limitedMs(kind: RequestKind, nowMs: number): number {
+    const reserve = kind === "background" && this.#limit < Infinity ? RESERVE * this.#limit : 0;
+    const left = Math.floor(this.#remaining - reserve);
+    if (left > this.#inFlight) return 0;
+    if (left <= 0 && this.#resetsAtMs < Infinity) return this.#resetsAtMs - nowMs;
+    // The wait is unknown without a reset: one request at a time asks the service, which may answer 429.
+    return this.#inFlight === 0 ? 0 : RECHECK_MS;
   }
 
   #update(status: number, headers: ResponseHeaders): void {
     const nowMs = this.#clock.monotonicMs();
+    const resetInMs = this.#readResetMs(headers["x-ratelimit-reset"]);
     this.#limit = readNumber(headers["x-ratelimit-limit"]) || this.#limit;
-    const remaining = readNumber(headers["x-ratelimit-remaining"]) ?? this.#remaining;
-    const resetInMs = this.#readResetMs(headers);
-    const resetsAtMs = resetInMs === undefined ? this.#resetsAtMs : nowMs + resetInMs + ROUNDING_MS;
-    // Answers may overtake each other: within a window the lowest count is the newest.
-    const isSameWindow = Math.abs(resetsAtMs - this.#resetsAtMs) <= SAME_WINDOW_MS;
-    this.#remaining = isSameWindow ? Math.min(this.#remaining, remaining) : remaining;
-    if (!isSameWindow) this.#resetsAtMs = resetsAtMs;
+    this.#remaining = readNumber(headers["x-ratelimit-remaining"]) ?? this.#remaining;
+    if (resetInMs !== undefined) this.#resetsAtMs = nowMs + resetInMs + ROUNDING_MS;
     if (status !== 429) return;
     const retryAfterMs = readRetryAfterMs(headers, this.#clock.now());
     const unnamedMs = this.#resetsAtMs < Infinity ? this.#resetsAtMs - nowMs : DEFAULT_PAUSE_MS;
@@ -103,11 +87,10 @@ export class RateLimiter {
   }
 
   /** X-RateLimit-Reset in milliseconds from now. Its unit is not documented: the magnitude tells it. */
-  #readResetMs(headers: ResponseHeaders): number | undefined {
-    const count = readNumber(headers["x-ratelimit-reset"]);
-    const nowMs = this.#clock.now();
-    if (count === undefined) return msUntil(readDate(headers["x-ratelimit-reset"]), headers, nowMs);
-    if (count >= 1e9) return msUntil(count >= 1e11 ? count : 1000 * count, headers, nowMs);
+  #readResetMs(header: ResponseHeaders[string]): number | undefined {
+    const count = readNumber(header);
+    if (count === undefined) return msUntil(Date.parse(String(header)), this.#clock.now());
+    if (count >= 1e9) return msUntil(count >= 1e11 ? count : 1000 * count, this.#clock.now());
     // No window is over an hour of seconds: more are milliseconds, and lower numbers after that are too.
     this.#resetIsInMs ||= count > 3_600;
     return this.#resetIsInMs ? count : 1000 * count;
@@ -117,25 +100,17 @@ export class RateLimiter {
 /** Retry-After in milliseconds: seconds, or a date. `nowMs` is since the epoch. */
 export function readRetryAfterMs(headers: ResponseHeaders, nowMs: number): number | undefined {
   const seconds = readNumber(headers["retry-after"]);
-  return seconds === undefined
-    ? msUntil(readDate(headers["retry-after"]), headers, nowMs)
-    : Math.min(MAX_WAIT_MS, 1000 * seconds);
+  return msUntil(
+    seconds === undefined ? Date.parse(String(headers["retry-after"])) : nowMs + 1000 * seconds,
+    nowMs,
+  );
 }
 
-/** Goes by the service's clock (Date) if the answer has it, as ours may be minutes off. */
-function msUntil(timeMs: number | undefined, headers: ResponseHeaders, nowMs: number): number | undefined {
-  if (timeMs === undefined) return undefined;
-  return Math.min(MAX_WAIT_MS, Math.max(0, timeMs - (readDate(headers["date"]) ?? nowMs)));
+/** undefined for NaN, which stands for no time. */
+function msUntil(timeMs: number, nowMs: number): number | undefined {
+  return Number.isNaN(timeMs) ? undefined : Math.min(MAX_WAIT_MS, Math.max(0, timeMs - nowMs));
 }
 
 function readNumber(value: ResponseHeaders[string]): number | undefined {
-  const text = String(value).trim();
-  return /^\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : undefined;
-}
-
-/** Milliseconds since the epoch of an HTTP or ISO date. Date.parse alone takes "unit 7" for a day in July. */
-function readDate(value: ResponseHeaders[string]): number | undefined {
-  const text = String(value).trim();
-  const timeMs = /^\d{4}-\d\d-\d\dT|, .* GMT$/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(timeMs) ? undefined : timeMs;
+  return /^\d+(?:\.\d+)?$/.test(String(value)) ? Number(value) : undefined;
 }

@@ -27,13 +27,12 @@ export const MIN_ATTEMPT_MS = { GET: 250, POST: MIN_POST_MS } as const;
 export function retryDelayMs(
   { method, attempt, failure, remainingMs }: FailedAttempt,
   random: () => number,
-  minAttemptMs: Readonly<Record<Method, number>> = MIN_ATTEMPT_MS,
 ): number | undefined {
   if (attempt >= MAX_ATTEMPTS[method] || !mayRepeat(method, failure)) return undefined;
   const backoffMs = random() * BACKOFF_BASE_MS * 2 ** (attempt - 1);
   const { retryAfterSeconds } = failure;
   const delayMs = retryAfterSeconds === undefined ? backoffMs : 1000 * retryAfterSeconds;
-  return delayMs + minAttemptMs[method] <= remainingMs ? delayMs : undefined;
+  return delayMs + MIN_ATTEMPT_MS[method] <= remainingMs ? delayMs : undefined;
 }
 
 function mayRepeat(method: Method, { code, outcome, retryable }: FailedAttempt["failure"]): boolean {

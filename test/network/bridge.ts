@@ -14,8 +14,6 @@ export interface ServiceStart {
   readonly proxies?: Proxies;
   /** In [0, 1); called before each wait between attempts. 0 waits only as long as the service asks for. */
   readonly random?: () => number;
-  /** The time that must remain to send a POST, for tests that can't wait for the real 10 s. */
-  readonly minPostMs?: number;
   /** Default: the real clock. */
   readonly clock?: Clock;
 }
@@ -43,7 +41,6 @@ export function connect({
   baseUrl,
   proxies = {},
   random = () => 0,
-  minPostMs,
   clock = systemClock,
 }: ServiceStart): Service {
   const service = new ServiceClient({
@@ -51,7 +48,6 @@ export function connect({
     version: "1.2.3",
     clock,
     random,
-    ...(minPostMs !== undefined && { minAttemptMs: { GET: 250, POST: minPostMs } }),
   });
   onTestFinished(() => service.close());
   return service;

@@ -1,7 +1,6 @@
 import dns from "node:dns";
 import type { Socket } from "node:net";
 import { createSecureContext } from "node:tls";
-import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { Http, type HttpRequest } from "../../src/service/http.ts";
 import { TransportFailure } from "../../src/service/transport-failure.ts";
@@ -72,24 +71,6 @@ test("reads an answer as UTF-8, split characters included", async () => {
   });
 
   expect((await http(rest.url).send(request("GET", rest.url))).text).toBe("añ€😀");
-});
-
-const gzipped = (body: string | Buffer) => ({
-  headers: { "content-encoding": "gzip" },
-  body: gzipSync(body),
-});
-
-test("reads a gzipped answer that becomes at most 4 MB", async () => {
-  const answers = [gzipped('{"jobId":"a"}'), gzipped(Buffer.alloc(LIMIT + 1))];
-  const rest = await scriptedService({ "GET /path": answers });
-
-  expect((await http(rest.url).send(request("GET", rest.url))).text).toBe('{"jobId":"a"}');
-  expect(await failing(http(rest.url).send(request("GET", rest.url)))).toEqual({
-    kind: "unreadable",
-    sent: true,
-    status: 200,
-    reason: "it is larger than 4 MB",
-  });
 });
 
 test("sends a paid request on a connection of its own, as a kept one may be dead", async () => {

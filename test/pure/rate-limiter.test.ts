@@ -39,7 +39,7 @@ test("sends everything at once while the service names no limit", () => {
   acquire(limiter).release(ok({}));
   for (let each = 0; each < 50; each++) acquire(limiter, "background");
 
-  expect([waits(), limiter.isAboveReserve()]).toEqual([[0, 0], true]);
+  expect(waits()).toEqual([0, 0]);
 });
 
 test("lets a call wait for the end of the window if nothing remains", () => {
@@ -61,7 +61,7 @@ test("has no more calls in flight than remain", () => {
   expect(limiter.tryAcquire("user")).toHaveProperty("release");
 });
 
-test.each([["unit 7"], ["-5"], ["2026-13-45T99:00:00Z"], [undefined]])(
+test.each([["2026-13-45T99:00:00Z"], ["unknown"], [undefined]])(
   "sends one call at a time if nothing remains and the reset is %j",
   (reset) => {
     const { limiter } = setup();
@@ -71,18 +71,6 @@ test.each([["unit 7"], ["-5"], ["2026-13-45T99:00:00Z"], [undefined]])(
     expect(limiter.tryAcquire("user")).toEqual({ retryInMs: 250 });
   },
 );
-
-test.each([
-  ["later", limitHeaders(60, 7, 30), limitHeaders(60, 0, 30)],
-  ["earlier", limitHeaders(60, 0, 30), limitHeaders(60, 7, 30)],
-])("waits if the answer with nothing left came %s than another", (_, first, second) => {
-  const { limiter } = setup();
-  const permits = [acquire(limiter), acquire(limiter)];
-  permits[1]?.release(ok(first));
-  permits[0]?.release(ok(second));
-
-  expect(limiter.waitMs("user")).toBe(31_000);
-});
 
 test.each([
   ["60", 60],
@@ -95,20 +83,11 @@ test.each([
   ["9999999999", 3_600],
   ["2026-11-20T05:01:00Z", 60],
   ["2026-11-20T06:01:00.500+01:00", 60.5],
-  ["Fri, 20 Nov 2026 05:01:00 GMT", 60],
 ])("reads the reset %j as %d s from now, and a second for rounding", (reset, seconds) => {
   const { limiter } = setup();
   acquire(limiter).release(ok(limitHeaders(60, 0, reset)));
 
   expect(limiter.waitMs("user")).toBe(1000 * seconds + 1000);
-});
-
-test("reads a reset by the service's clock if it differs from ours", () => {
-  const { limiter } = setup();
-  const date = new Date(EPOCH_MS - 120_000).toUTCString();
-  acquire(limiter).release(ok({ ...limitHeaders(60, 0, "1795150700"), date }));
-
-  expect(limiter.waitMs("user")).toBe(21_000);
 });
 
 test("reads resets in milliseconds once the service has counted in them", () => {
@@ -126,8 +105,6 @@ test.each<[string | undefined, number | undefined]>([
   ["Fri, 20 Nov 2026 04:00:00 GMT", 0],
   ["999999999", 3_600_000],
   [undefined, undefined],
-  ["", undefined],
-  ["-1", undefined],
   ["soon", undefined],
 ])("reads Retry-After %j as %d ms", (raw, ms) => {
   expect(readRetryAfterMs({ "retry-after": raw }, EPOCH_MS)).toBe(ms);
@@ -157,12 +134,12 @@ test("pauses once after several 429s, for the longest time", () => {
 test("leaves 40 % of the limit to calls, and polls again in the next window", () => {
   const { clock, limiter, waits } = setup();
   acquire(limiter).release(ok(limitHeaders(100, 41, 30)));
-  expect([waits(), limiter.isAboveReserve()]).toEqual([[0, 0], true]);
+  expect(waits()).toEqual([0, 0]);
 
   acquire(limiter, "background").release(ok(limitHeaders(100, 40, 30)));
-  expect([waits(), limiter.isAboveReserve()]).toEqual([[0, 31_000], false]);
+  expect(waits()).toEqual([0, 31_000]);
   clock.ms += 31_000;
-  expect([waits(), limiter.isAboveReserve()]).toEqual([[0, 0], true]);
+  expect(waits()).toEqual([0, 0]);
 });
 
 test("keeps polls within 60 % of any limit, and causes no refusal", () => {
@@ -170,7 +147,6 @@ test("keeps polls within 60 % of any limit, and causes no refusal", () => {
     limit: fc.integer({ min: 2, max: 100 }),
     windowMs: fc.constantFrom(10_000, 60_000, 3_600_000),
     encoding: fc.constantFrom(...ENCODING_NAMES),
-    skewMs: fc.constantFrom(0, -120_000, 120_000),
     kinds: fc.array(fc.constantFrom<RequestKind>("user", "background", "background"), {
       minLength: 50,
       maxLength: 300,
@@ -180,7 +156,7 @@ test("keeps polls within 60 % of any limit, and causes no refusal", () => {
     fc.property(worlds, ({ kinds, ...options }) => {
       const { clock, limiter } = setup();
       const service = createLimitedService(options);
-      const windowOf = () => Math.floor((EPOCH_MS + clock.ms + options.skewMs) / options.windowMs);
+      const windowOf = () => Math.floor((EPOCH_MS + clock.ms) / options.windowMs);
       const polls = new Map<number, number>();
       // The first answer makes the limit known.
       acquire(limiter).release(service.answer(EPOCH_MS + clock.ms));

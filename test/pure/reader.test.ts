@@ -206,7 +206,7 @@ test("a recent answer about a job is used instead of a request", async () => {
 
 test("a minute-old answer is used while little of the rate limit is left", async () => {
   const world = runningWorld("a");
-  world.hasSpareRequests = false;
+  world.waitMs = 1;
   await world.until(60);
   expect(await world.reader.readRecent("a", 500, USER)).toEqual(job("a"));
   expect(world.requests()).toEqual([]);

@@ -77,10 +77,6 @@ class WatchedWorld extends PolledWorld {
     return this.#rateLimiter.waitMs("background");
   }
 
-  protected override hasSpare(): boolean {
-    return this.#rateLimiter.isAboveReserve();
-  }
-
   protected override async send<T>(
     _: string,
     { background = false }: CallOptions,

@@ -82,7 +82,6 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = tr
     version: "1.2.3",
     clock,
     random: () => 0,
-    ...(deadlineMs !== undefined && deadlineMs < 10_000 && { minAttemptMs: { GET: 250, POST: 50 } }),
   });
   const application = createApplication({ config, service, clock, log, redact });
   application.jobs.readJournal = async () => [];
