@@ -55,22 +55,20 @@ export function serve(
     transformOutgoing: redact,
     // Jobs of earlier processes are known before anything is served that may show them.
     ready: () => application.jobs.restore(),
-    hooks: [
-      tasks.hooks,
-      promptHooks,
-      subscriptions.hooks,
-      {
-        "tools/list": {
-          answered() {
-            onListed?.();
-            // Calls are faster once zod may compile its schemas, which the build forbids at the start.
-            z.config({ jitless: false });
-            // Long files take seconds to read, so it begins before the first call needs them. A database is not asked.
-            if (config.journalUrl === undefined) void application.jobs.restore();
-          },
+    hooks: {
+      ...tasks.hooks,
+      ...promptHooks,
+      ...subscriptions.hooks,
+      "tools/list": {
+        answered() {
+          onListed?.();
+          // Calls are faster once zod may compile its schemas, which the build forbids at the start.
+          z.config({ jitless: false });
+          // Long files take seconds to read, so it begins before the first call needs them. A database is not asked.
+          if (config.journalUrl === undefined) void application.jobs.restore();
         },
       },
-    ],
+    },
   });
   serveStdio(({ era }) => createServer(application, era, subscriptions, tasks), {
     transport,

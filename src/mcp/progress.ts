@@ -1,7 +1,7 @@
 // notifications/progress of a call that waits for a job, for a client that sent a progressToken.
 
 import type { ServerContext } from "@modelcontextprotocol/server";
-import { type Clock, pause } from "../clock.ts";
+import { pause } from "../clock.ts";
 import type { Wait } from "../jobs/wait.ts";
 import type { Job } from "../service/responses.ts";
 import { describeProgress } from "../tools/describe.ts";
@@ -22,57 +22,50 @@ export async function waitWithProgress(
   wait: Omit<Wait, "onChange">,
 ): Promise<Job> {
   if (wait.job.done) return wait.job;
-  const progress = new ProgressReporter(request, clock);
+  const progress = new Progress(request);
   let latest = wait.job;
-  progress.report(latest);
+  const onChange = (changed: Job) => {
+    latest = changed;
+    if (!changed.done) void progress.notify(changed);
+  };
+  onChange(latest);
   // Some clients give up on a call that is silent for long.
   let cancelBeat = () => {};
   const beat = () => {
     cancelBeat = clock.after(MAX_SILENCE_MS, () => {
-      progress.report(latest);
+      onChange(latest);
       beat();
     });
   };
   beat();
-  const onChange = (changed: Job) => progress.report((latest = changed));
   const job = await waitForEnd({ ...wait, onChange }).finally(() => cancelBeat());
-  await progress.finish(job);
+  if (job.done && (await progress.notify(job))) await pause(clock, BEFORE_RESULT_MS);
   return job;
 }
 
-export class ProgressReporter {
+export class Progress {
   readonly #request: McpRequest;
-  readonly #clock: Pick<Clock, "after">;
-  #lastProgress = -SMALL_STEP;
+  #last = -SMALL_STEP;
 
-  constructor(request: McpRequest, clock: Pick<Clock, "after">) {
+  constructor(request: McpRequest) {
     this.#request = request;
-    this.#clock = clock;
   }
 
-  /** Notifies the client of how far the job is: one step per clip, and one for the end. */
-  report(job: Job): void {
-    if (!job.done) void this.#notify(job);
-  }
-
-  /** Notifies the client of the end, if the job has ended, and leaves time for that before the result. */
-  async finish(job: Job): Promise<void> {
-    if (!job.done || !(await this.#notify(job))) return;
-    await pause(this.#clock, BEFORE_RESULT_MS);
-  }
-
-  /** False if the client did not ask for progress, or has left. */
-  async #notify(job: Job): Promise<boolean> {
+  /**
+   * Notifies the client of how far the job is: one step per clip, and one for the end. False if the client did not
+   * ask for progress, or has left.
+   */
+  async notify(job: Job): Promise<boolean> {
     const { _meta, notify } = this.#request;
     const progressToken = _meta?.progressToken;
     if (progressToken === undefined) return false;
     const { completed = 0, failed = 0, total } = job.progress ?? {};
     const steps = total === undefined ? undefined : total + 1;
     const finished = job.done ? (steps ?? 0) : completed + failed;
-    const progress = finished > this.#lastProgress ? finished : this.#lastProgress + SMALL_STEP;
+    const progress = finished > this.#last ? finished : this.#last + SMALL_STEP;
     // The last step is the end's.
     if (steps !== undefined && progress > (job.done ? steps : steps - SMALL_STEP)) return false;
-    this.#lastProgress = progress;
+    this.#last = progress;
     const params = {
       progressToken,
       progress,

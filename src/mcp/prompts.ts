@@ -15,7 +15,7 @@ export const promptHooks: Readonly<Record<string, Hook>> = {
   "prompts/get": {
     inbound(message) {
       const given = valueAt(message, "params", "arguments");
-      if (!("method" in message) || typeof given !== "object" || given === null) return undefined;
+      if (!("method" in message) || typeof given !== "object" || given === null) return;
       const args = Object.entries(given).map(([name, value]: [string, unknown]) => [
         name,
         typeof value === "number" || typeof value === "boolean" ? String(value) : value,

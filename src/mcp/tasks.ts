@@ -61,7 +61,6 @@ export class Tasks {
     initialize: {
       inbound: (message) => {
         this.#legacyClientHasTasks = valueAt(message, "params", "capabilities", "tasks") !== undefined;
-        return undefined;
       },
     },
   };

@@ -18,15 +18,13 @@ export interface StdioTransportOptions {
   readonly transformOutgoing: (json: string) => string;
   /** Resolves when messages may be delivered, except those that a client sends first. Must not reject. */
   readonly ready: () => Promise<void>;
-  /** By method. All hooks for a method are called, in this order. */
-  readonly hooks: readonly Readonly<Record<string, Hook>>[];
+  /** By method. */
+  readonly hooks: Readonly<Record<string, Hook>>;
 }
 
 export interface Hook {
   /** Sees a message of the client before the SDK. May return another one for the SDK. */
-  inbound?(message: JSONRPCMessage): JSONRPCMessage | undefined;
-  /** Sees a message of the SDK before it is written. */
-  outbound?(message: JSONRPCMessage): void;
+  inbound?(message: JSONRPCMessage): JSONRPCMessage | void;
   /** Called with each answer to a request of this method. */
   answered?(id: RequestId): void;
 }
@@ -43,7 +41,7 @@ export class StdioTransport implements Transport {
   readonly #options: StdioTransportOptions;
   readonly #wire: StdioServerTransport;
   /** Hooks that wait for the answer to a request. */
-  readonly #answering = new Map<RequestId, readonly Hook[]>();
+  readonly #answering = new Map<RequestId, Hook>();
   #isReceiving = true;
 
   constructor(options: StdioTransportOptions) {
@@ -74,9 +72,8 @@ export class StdioTransport implements Transport {
 
   /** Doesn't wait for the client to read: serveStdio awaits this before it takes the next message. */
   async send(message: JSONRPCMessage): Promise<void> {
-    if ("method" in message) for (const hook of this.#hooksFor(message)) hook.outbound?.(message);
-    else if (message.id !== undefined) {
-      for (const hook of this.#answering.get(message.id) ?? []) hook.answered?.(message.id);
+    if (!("method" in message) && message.id !== undefined) {
+      this.#answering.get(message.id)?.answered?.(message.id);
       this.#answering.delete(message.id);
     }
     this.#options.output.write(`${this.#options.transformOutgoing(JSON.stringify(message))}\n`);
@@ -84,20 +81,13 @@ export class StdioTransport implements Transport {
 
   /** Delivers what has to wait in the order in which it came: a cancellation must follow its request. */
   async #receive(message: JSONRPCMessage): Promise<void> {
-    if ("method" in message && !SENT_FIRST.test(message.method)) await this.#options.ready();
+    const { hooks, ready } = this.#options;
+    if ("method" in message && !SENT_FIRST.test(message.method)) await ready();
     if (!this.#isReceiving) return;
-    const hooks = this.#hooksFor(message);
-    let delivered = message;
-    for (const hook of hooks) delivered = hook.inbound?.(delivered) ?? delivered;
-    if (hooks.length > 0 && "method" in message && "id" in message) this.#answering.set(message.id, hooks);
-    this.onmessage?.(delivered);
-  }
-
-  #hooksFor(message: JSONRPCMessage): readonly Hook[] {
-    const method = "method" in message ? message.method : "";
-    return this.#options.hooks.flatMap((hooks) =>
-      Object.hasOwn(hooks, method) ? (hooks[method] ?? []) : [],
-    );
+    const hook = "method" in message ? hooks[message.method] : undefined;
+    if (hook !== undefined && "id" in message && message.id !== undefined)
+      this.#answering.set(message.id, hook);
+    this.onmessage?.(hook?.inbound?.(message) ?? message);
   }
 }
 

@@ -1,22 +1,9 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/clock.ts";
-import { ProgressReporter } from "../../src/mcp/progress.ts";
+import { Progress } from "../../src/mcp/progress.ts";
 import type { Job } from "../../src/service/responses.ts";
 
-type Request = ConstructorParameters<typeof ProgressReporter>[0];
-
-function reporting(meta: Request["_meta"], notify?: Request["notify"]) {
-  const sent: unknown[] = [];
-  const record: Request["notify"] = async (notification) => void sent.push(notification);
-  const request: Request = { ...(meta !== undefined && { _meta: meta }), notify: notify ?? record };
-  const reporter = new ProgressReporter(request, systemClock);
-  return {
-    sent,
-    report: (state: Job) => reporter.report(state),
-    finish: (state: Job) => reporter.finish(state),
-  };
-}
+type Request = ConstructorParameters<typeof Progress>[0];
 
 const job = (progress: Job["progress"], done = false): Job => ({
   jobId: "j",
@@ -27,11 +14,11 @@ const job = (progress: Job["progress"], done = false): Job => ({
 });
 
 test("no progress is reported to a client that sent no token", () => {
-  for (const meta of [undefined, {}]) {
-    const { sent, report } = reporting(meta);
-    report(job({ total: 3, completed: 1 }));
-    expect(sent).toEqual([]);
-  }
+  const sent: unknown[] = [];
+  const notify: Request["notify"] = async (notification) => void sent.push(notification);
+  for (const meta of [{}, { _meta: {} }]) void new Progress({ ...meta, notify }).notify(job({ total: 3 }));
+
+  expect(sent).toEqual([]);
 });
 
 test("progress always increases and stays within the total", () => {
@@ -44,15 +31,16 @@ test("progress always increases and stays within the total", () => {
   fc.assert(
     fc.property(course, (states) => {
       const reported: { progress: number; total: number }[] = [];
-      const { report } = reporting({ progressToken: 1 }, async ({ params }) => {
+      const notify: Request["notify"] = async ({ params }) => {
         reported.push({
           progress: Number(params?.["progress"]),
           total: Number(params?.["total"] ?? Infinity),
         });
-      });
-      for (const [counts, done] of states) report(job(counts, done));
-      const progress = reported.map((one) => one.progress);
-      expect(progress).toEqual([...new Set(progress)].toSorted((a, b) => a - b));
+      };
+      const progress = new Progress({ _meta: { progressToken: 1 }, notify });
+      for (const [counts, done] of states) void progress.notify(job(counts, done));
+      const steps = reported.map((one) => one.progress);
+      expect(steps).toEqual([...new Set(steps)].toSorted((a, b) => a - b));
       expect(reported.filter((one) => one.progress > one.total)).toEqual([]);
     }),
     { seed: 1 },
