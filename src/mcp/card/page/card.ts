@@ -6,7 +6,7 @@ import { READ_MS, resume, startFollowing } from "./follow.ts";
 import { connectHost } from "./host.ts";
 import { disarm, isPublishable, loadAccounts } from "./publish.ts";
 import { answerOf, type Failure } from "./server.ts";
-import { createCard } from "./state.ts";
+import { Card } from "./state.ts";
 import { createView } from "./view.ts";
 
 // The values that are cast below come from the host.
@@ -52,7 +52,7 @@ async function openCard(): Promise<void> {
       disarm(card);
     },
   });
-  const card = createCard(host, () => {
+  const card: Card = new Card(host, () => {
     view();
     if (isPublishable(card) && card.accounts === undefined && !card.isBusy && card.publishText === "")
       void loadAccounts(card);

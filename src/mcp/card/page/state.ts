@@ -4,66 +4,49 @@ import type { McpUiHostCapabilities } from "@modelcontextprotocol/ext-apps/app-b
 import type { Host } from "./host.ts";
 import type { Account, Order, Job, Post } from "./server.ts";
 
-export interface Card {
+export class Card {
   readonly host: Host;
   /** Shows the card as it is now. */
   readonly show: () => void;
   /** The host's capabilities; empty until it has named them, and after the teardown. */
-  can: McpUiHostCapabilities;
+  can: McpUiHostCapabilities = {};
   /** The arguments of the call. */
-  order: Order;
+  order: Order = {};
 
   /** The job that the result names or that the card has found in the list; "" for none. */
-  id: string;
-  job?: Job | undefined;
+  id = "";
+  job: Job | undefined;
   /** How the call stands, in words, while there is no job. */
-  status: string;
-  error: string;
+  status = "Starting…";
+  error = "";
 
   /** Searches the list for the job of a late result. It may find another: nothing is published meanwhile. */
-  isSearching: boolean;
-  isReading: boolean;
+  isSearching = false;
+  isReading = false;
   /** The chat has scrolled on. */
-  isOutOfView: boolean;
+  isOutOfView = false;
   /** Reads that failed, one after the other. */
-  failures: number;
+  failures = 0;
   /** Reads that found no job, or no link of a finished one. */
-  misses: number;
+  misses = 0;
   /** The timer of the next read, or of the search that begins if no result comes. */
-  readTimer?: number | undefined;
+  readTimer: number | undefined;
 
   /** Undefined while they are not known. */
-  accounts?: readonly Account[] | undefined;
+  accounts: readonly Account[] | undefined;
   /** Platforms. */
-  readonly chosen: Set<string>;
+  readonly chosen = new Set<string>();
   /** The Event.timeStamp of the first click; undefined if the next click publishes nothing. */
   armedAt: number | undefined;
-  armTimer?: number | undefined;
-  isBusy: boolean;
+  armTimer: number | undefined;
+  isBusy = false;
   /** How publishing stands, in words. */
-  publishText: string;
+  publishText = "";
   /** The results of the last call of publish_video. */
-  outcomes: readonly Post[];
-}
+  outcomes: readonly Post[] = [];
 
-export function createCard(host: Host, show: () => void): Card {
-  return {
-    host,
-    show,
-    can: {},
-    order: {},
-    id: "",
-    status: "Starting…",
-    error: "",
-    isSearching: false,
-    isReading: false,
-    isOutOfView: false,
-    failures: 0,
-    misses: 0,
-    chosen: new Set(),
-    armedAt: undefined,
-    isBusy: false,
-    publishText: "",
-    outcomes: [],
-  };
+  constructor(host: Host, show: () => void) {
+    this.host = host;
+    this.show = show;
+  }
 }
