@@ -96,7 +96,6 @@ test("a failure is one JSON document too, with what may have happened", async ()
 });
 
 test.each<[string, string[], { readonly input?: string }, string]>([
-  ["hidden tool", ["publish_video", "--no-publish"], {}, "unknown tool publish_video"],
   [
     "option as a value",
     ["generate_video", "--topic", "--style", "story"],
@@ -109,12 +108,6 @@ test.each<[string, string[], { readonly input?: string }, string]>([
     ["list_videos", "--json-args", "[]"],
     {},
     "the arguments are not a JSON object (some shells remove its quotes: give it on stdin, with -)",
-  ],
-  [
-    "missing file",
-    ["generate_video", "--topic-file", "/nowhere"],
-    {},
-    "the file of --topic-file can't be read as UTF-8 text (ENOENT)",
   ],
   [
     "key on the command line",

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { DOCUMENT, KEY, VIDEOS } from "../fixtures/constants.ts";
+import { DOCUMENT, KEY } from "../fixtures/constants.ts";
 import { envelope, type Handler, type Reply } from "../fixtures/scripted-service.ts";
 import { bridge, failureOf, jumpingClock } from "./bridge.ts";
 import { legacyEndpoint, modernEndpoint } from "../fixtures/mcp-endpoints.ts";
@@ -85,7 +85,6 @@ test("an MCP endpoint whose tool fails is quoted and cleaned", async () => {
 });
 
 test.each([
-  ["JSON", '{"platforms":["tiktok","youtube"]}'],
   ["JSON in a sentence", 'Connected: ["tiktok","youtube"].'],
   ["JSON in a fence", '```json\n{"platforms":[{"platform":"tiktok"},{"platform":"youtube"}]}\n```'],
 ])("the text of the tool may be %s, beside structured content that is of no use", async (_, text) => {
@@ -98,17 +97,6 @@ test.each([
 const limited = (seconds: number): Reply => ({
   ...envelope(429, "rate_limited", "Slow down."),
   headers: { "retry-after": String(seconds) },
-});
-
-test("a pause that fits the deadline is waited for before the MCP endpoint is called", async () => {
-  const clock = jumpingClock();
-  const scripts = { [VIDEOS]: limited(5), [MCP]: modernEndpoint(() => RESULT) };
-  const { service } = await bridge(scripts, { clock });
-  await failureOf(service.listVideos({}, { deadlineMs: 1_000 }));
-
-  expect(await service.listConnectedPlatforms()).toEqual(LIST.platforms);
-  const waitedMs = clock.slept.reduce((sum, ms) => sum + ms);
-  expect(waitedMs).toBe(5_000);
 });
 
 test("a 429 of the MCP endpoint pauses all requests and ends the attempt", async () => {
@@ -151,9 +139,7 @@ test("a JSON-RPC error of an MCP endpoint that has no such tool is quoted", asyn
 
 test.each<[string, Reply]>([
   ["HTML", { headers: { "content-type": "text/html" }, body: "<h1>Obey!</h1>" }],
-  ["JSON of another kind", { json: { obey: "Obey!" } }],
   ["JSON that is cut off", { headers: { "content-type": "application/json" }, body: '{"Obey!' }],
-  ["nothing", { status: 204 }],
 ])("an MCP endpoint that answers with %s is a bad answer and not quoted as ours", async (_, reply) => {
   const { facts } = await failureAt(onCall("tools/call", () => reply));
 

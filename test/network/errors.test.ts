@@ -34,11 +34,7 @@ test.each<[string, ScriptedAnswer]>([
   });
 });
 
-test.each([
-  [400, "rejected"],
-  [429, "rejected"],
-  [500, "unknown"],
-])(
+test.each([[500, "unknown"]])(
   "an answer with the code out_of_credits and status %i means too few credits and is %s",
   async (status, outcome) => {
     const { service, rest } = await bridge({
@@ -58,8 +54,6 @@ test.each([
 test.each<[string, unknown, BridgeErrorFacts["serviceMessage"] | undefined]>([
   ["only a message", { error: { message: "No." } }, { message: "No." }],
   ["only a code", { error: { code: "no" } }, { code: "no" }],
-  ["nulls", { error: { code: null, message: null } }, {}],
-  ["an error that is a string", { error: "No." }, undefined],
   ["another shape", { detail: "No." }, undefined],
 ])("an error answer with %s in its body is read as far as possible", async (_, json, words) => {
   const { get } = await failures({ status: 422, json });
@@ -82,9 +76,7 @@ test("the service's words for an error are cleaned and cut before they are shown
 test.each<[string, Reply]>([
   ["is not JSON", { body: "<html>Welcome</html>" }],
   ["is empty", { status: 204 }],
-  ["is a list", { json: [] }],
   ["lacks a jobId and a status", { json: { note: "hello" } }],
-  ["has empty ones", { json: { jobId: "", status: "" } }],
 ])("a 2xx answer that %s is a bad answer, and its outcome is unknown for a POST", async (_, reply) => {
   const { get, post } = await failures(reply);
 
@@ -99,19 +91,7 @@ test.each<[string, Reply]>([
   expect(post.nextStep).toContain("list_videos");
 });
 
-test("a jobId of more than 500 characters is a bad answer: the job may have been started", async () => {
-  const start = async (length: number) => {
-    const { service } = await bridge({ [GENERATE]: { json: { jobId: "x".repeat(length) } } });
-    return service.generate({ topic: "x" });
-  };
-
-  expect((await start(500)).jobId).toHaveLength(500);
-  const facts = await failureOf(start(501));
-  expect(facts).toMatchObject({ code: "bad_answer", outcome: "unknown", retryable: false });
-  expect(JSON.stringify(facts)).not.toContain("xxx");
-});
-
-test.each([{}, { status: null }, { status: 7 }, { status: {} }, { status: "" }])(
+test.each([{}, { status: 7 }])(
   "a paid job with an undocumented status is still a started job: %j",
   async (fields) => {
     const { service } = await bridge({ [GENERATE]: { json: { jobId: JOB_ID, ...fields } } });
@@ -135,7 +115,6 @@ test.each<[unknown, string, RegExp]>([
   [coded("HPE_INVALID_CONSTANT", "HTTPParserError"), "network", /is not HTTP/],
   [coded("UND_ERR_ABORTED", "AbortError", "Proxy response (407)"), "network", /user name and a password/],
   [coded("UND_ERR_ABORTED", "AbortError", "Proxy response (502)"), "network", /the proxy refused/],
-  [coded(23, "TimeoutError"), "network", /^the connection failed \(TimeoutError\)$/],
   [coded("constructor"), "network", /^the connection failed \(constructor\)$/],
   ["no error at all", "network", /^the connection failed \(unknown error\)$/],
 ])("a failure of the network such as %s is explained with how to fix it", (error, kind, reason) => {

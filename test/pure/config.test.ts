@@ -78,9 +78,6 @@ test.each<[name: string, value: string, expected: object]>([
     "postgresql://user@db.test",
     { journalUrl: expect.objectContaining({ user: "user", host: "db.test" }) },
   ],
-  ["FACELESS_WEBHOOK_PORT", " 65535 ", { webhookPort: 65_535 }],
-  ["FACELESS_LOG_LEVEL", "Silent", { logLevel: "silent" }],
-  ["FACELESS_SANDBOX_SECONDS", "0", { sandboxSeconds: 0 }],
 ])("%s is read from %.20j", (name, value, expected) => {
   expect(read({ [name]: value })).toEqual({ ...read({}), ...expected });
 });
@@ -183,7 +180,6 @@ test("a database for a journal that another setting switches off is a problem", 
 
 test.each([
   ["FACELESS_POLL_SECONDS", ["0.05", "3600.1", "1e2", "5s"]],
-  ["FACELESS_WEBHOOK_PORT", ["65536", "80.5"]],
   ["FACELESS_LOG_LEVEL", ["verbose"]],
 ])("%s is harmless, so a wrong value is warned of and its default used", (variable, wrong) => {
   const { problem, fix } = not(variable, ", or remove it");
@@ -240,8 +236,6 @@ test.each([
   ["  https://videos.example.com/a//b//\n", "https://videos.example.com/a//b"],
   ["HTTPS://Videos.Example.COM.:443/A/", "https://videos.example.com/A"],
   ["http://LOCALHOST.:8080/x/", "http://localhost:8080/x"],
-  ["http://[0:0:0:0:0:0:0:1]:8080", "http://[::1]:8080/"],
-  ["https://videos.example.com/api/faceless", "https://videos.example.com/api/faceless"],
 ])("%j is a usable address", (value, href) => {
   const { service, problems } = read({ FACELESS_BASE_URL: value });
 

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { JobBook, type JournalFacts } from "../../src/jobs/job-book.ts";
 import { createVirtualClock } from "../fixtures/virtual-clock.ts";
-import { job } from "../fixtures/polled-service.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 20);
 
@@ -41,22 +40,6 @@ test("the most recent jobs are those started here, then the newest page's, then 
   expect(emitted).toEqual(["start new"]);
 });
 
-test("a record has the journal's part and the service's, and keeps one when the other is updated", async () => {
-  const { book } = setUp("a");
-  await book.restore();
-  book.update(job("a", { status: "completed" }));
-
-  expect(book.get("a")).toEqual({
-    jobId: "a",
-    order: { jobId: "a", atMs: NOW_MS - 60_000, arguments: { topic: "a" } },
-    posts: [],
-    state: job("a", { status: "completed" }),
-    fetchedAtMs: NOW_MS,
-    updatedAtMs: NOW_MS,
-  });
-  expect(book.get("b")).toEqual({ jobId: "b", posts: [] });
-});
-
 test("where a job was posted is not known while the journal can't be read", async () => {
   const { book, journal } = setUp("a");
   const { facts } = journal;
@@ -79,15 +62,4 @@ test("at most two thousand jobs are kept, the oldest are removed", () => {
 
   const jobs = recent(10_000);
   expect([jobs.length, jobs[0], jobs.at(-1)]).toEqual([2_000, "new", "j1998"]);
-});
-
-test("a listener that fails costs no other one its event", () => {
-  const { book, emitted } = setUp();
-  book.on("start", () => {
-    throw new Error("its own error");
-  });
-  book.on("start", (jobId) => emitted.push(`second ${jobId}`));
-  book.addStarted("a", { arguments: { topic: "Salt" } });
-
-  expect(emitted).toEqual(["start a", "second a"]);
 });

@@ -5,7 +5,6 @@ import { ENDS, JOB_ID } from "../fixtures/constants.ts";
 test.each([
   [JOB_ID, `faceless://jobs/${JOB_ID}`],
   ["a/b?c#d e%", "faceless://jobs/a%2Fb%3Fc%23d%20e%25"],
-  ["x\uD800y", "faceless://jobs/x%EF%BF%BDy"],
 ])("the job %j has the URI %s", (jobId, uri) => {
   expect(jobUri(jobId)).toBe(uri);
 });
@@ -14,10 +13,8 @@ test.each([
   [`faceless://jobs/${JOB_ID}`, JOB_ID],
   [`faceless://jobs/${JOB_ID.toUpperCase()}`, JOB_ID],
   [`faceless://jobs/${JOB_ID}?x=1`, undefined],
-  [`faceless://jobs/${JOB_ID}/`, undefined],
   ["faceless://jobs/42", undefined],
   [`faceless://videos/${JOB_ID}`, undefined],
-  [JOB_ID, undefined],
 ])("the URI %s names the job %s", (uri, jobId) => {
   expect(jobIdOf(uri)).toBe(jobId);
 });

@@ -10,9 +10,7 @@ function record(level: LogLevel, key?: string) {
 
 test.each<[LogLevel, string[]]>([
   ["debug", ["debug", "info", "warn", "error"]],
-  ["info", ["info", "warn", "error"]],
   ["warn", ["warn", "error"]],
-  ["error", ["error"]],
   ["silent", []],
 ])("the log at level %s writes %j", (level, written) => {
   const { log, lines } = record(level);

@@ -21,7 +21,6 @@ test.each<[object, object]>([
   [{ language: "", music: " ", voice: "" }, {}],
   [{ style: "Documentary" }, { style: "documentary" }],
   [{ music: "None" }, { music: "none" }],
-  [{ pacing: "FAST" }, { pacing: "fast" }],
   [{ voice: "Charlotte" }, { voice: "charlotte" }],
   [{ language: "English" }, { language: "en" }],
   [{ language: "pt_br" }, { language: "pt-BR" }],
@@ -38,24 +37,15 @@ test.each<[object, object]>([
 test.each<[object, string]>([
   [{ language: "Klingonese" }, `language: "Klingonese" ${LANGUAGE}`],
   [{ language: "jp" }, `language: "jp" ${LANGUAGE} (Japanese is ja)`],
-  [{ language: "jp-JP" }, `language: "jp-JP" ${LANGUAGE} (Japanese is ja)`],
-  [{ language: "cn" }, `language: "cn" ${LANGUAGE} (Chinese is zh)`],
   [{ language: "CZ" }, `language: "CZ" ${LANGUAGE} (Czech is cs)`],
-  [{ language: "sp" }, `language: "sp" ${LANGUAGE} (Spanish is es)`],
   [{ language: "xx" }, `language: "xx" ${LANGUAGE}`],
   [{ voice: "clone:" }, `voice: "clone:" ${VOICE}`],
-  [{ voice: "clone:ID" }, `voice: "clone:ID" ${VOICE}`],
-  [{ voice: "undefined" }, `voice: "undefined" ${VOICE}`],
   [{ voice: "female" }, `voice: "female" ${VOICE}`],
-  [{ voice: "native" }, `voice: "native" ${VOICE}`],
-  [{ voice: "calm-male" }, `voice: "calm-male" ${VOICE}`],
   [{ voice: "a warm voice" }, `voice: "a warm voice" ${VOICE}`],
   [{ duration: "half a minute" }, 'duration: "half a minute" must be a number'],
   [{ duration: 9.99 }, "duration: 9.99 must be from 10 to 90 seconds"],
   [{ duration: "90.01" }, "duration: 90.01 must be from 10 to 90 seconds"],
   [{ style: "noir" }, 'style: "noir" must be one of story, education, documentary, asmr, brainrot, ugc'],
-  [{ music: "jazz" }, 'music: "jazz" must be one of none, cinematic, upbeat, educational, dramatic'],
-  [{ pacing: "medium" }, 'pacing: "medium" must be one of slow, normal, fast'],
   [{ confirm: true }, "confirm: true must be a string"],
   [{ topic: "  " }, "topic is missing"],
   [{ topic: ["Tides"] }, "topic: must be a string"],
@@ -98,7 +88,6 @@ test.each<[unknown, unknown, string[]]>([
   [JOB_ID, ' ["tiktok", "YouTube"]', ["tiktok", "youtube"]],
   [` ${JOB_ID}\n`, ["tiktok"], ["tiktok"]],
   [`faceless://jobs/${JOB_ID}`, ["TIKTOK"], ["tiktok"]],
-  [JOB_ID.toUpperCase(), "tiktok", ["tiktok"]],
   [` FACELESS://JOBS/${JOB_ID.toUpperCase()} `, "tiktok", ["tiktok"]],
   [`https://videos.example/watch/${JOB_ID.toUpperCase()}?job=${JOB_ID}`, "tiktok", ["tiktok"]],
 ])("publish_video reads jobId %j and platforms %j", async (jobId, platforms, sent) => {
@@ -111,7 +100,6 @@ test.each<[unknown, unknown, string[]]>([
 test.each([
   [{ waitSeconds: -0.1 }, "waitSeconds: -0.1 must be a number of seconds, 0 or more"],
   [{ waitSeconds: "ten" }, 'waitSeconds: "ten" must be a number'],
-  [{ waitSeconds: true }, "waitSeconds: true must be a number"],
   [{ jobId: "../../secret" }, 'jobId: "../../secret" must be the UUID of a job, as list_videos shows it'],
 ])("get_video_status refuses %j", async (args, problem) => {
   const error = await errorOf(createHarness(getVideoStatus).call({ jobId: JOB_ID, ...args }));
@@ -120,11 +108,9 @@ test.each([
 });
 
 test.each<[object, number | undefined, number?]>([
-  [{ waitSeconds: 120 }, 50_000],
   [{ waitSeconds: "120" }, 50_000],
   [{ waitSeconds: "45s" }, 45_000],
   [{ waitSeconds: null }, undefined],
-  [{ waitSeconds: "" }, undefined],
   [{ waitSeconds: 1_000 }, 240_000, 240],
 ])("get_video_status reads %j", async (args, forMs, maxWaitSeconds = 50) => {
   const waits: number[] = [];

@@ -14,7 +14,6 @@ function limits(headers: Headers): (string | null)[] {
 test.each([
   [VIDEOS, ""],
   [VIDEOS, "Bearer fl_sandbox2"],
-  [VIDEOS, "Basic fl_sandbox"],
   ["/api/mcp", "Bearer fl_example"],
 ])("%s refuses the Authorization header %j", async (path, Authorization) => {
   const sandbox = await testSandbox();
@@ -29,7 +28,6 @@ test.each([
 test.each([
   ["evil.test", 403],
   ["localhost.evil.test:80", 403],
-  ["LocalHost:1", 200],
   ["videos.localhost", 200],
   ["[::1]:80", 200],
 ])("a request for the host %s is answered with %i", async (host, status) => {
@@ -43,7 +41,6 @@ test.each([
 });
 
 test.each([
-  ["GET", "//x"],
   ["GET", GENERATE],
   ["PUT", "/api/mcp"],
 ])("%s %s isn't a path of the service", async (method, path) => {
@@ -62,7 +59,6 @@ test.each<[string, Parameters<TestSandbox["post"]>[2], object]>([
     { headers: { "Content-Type": "application/jsonx" } },
     refusal(415, "unsupported_media_type", "The Content-Type must be application/json."),
   ],
-  ["that is empty", { body: "" }, NOT_JSON],
   ["that isn't UTF-8", { body: Buffer.from([0x22, 0xff, 0x22]) }, NOT_JSON],
   [
     "over 1 MB",

@@ -58,11 +58,9 @@ test("a media link to an unknown job or file isn't found", async () => {
 test.each([
   ["bytes=0-1", 206, 0, 2],
   ["bytes=100-", 206, 100, undefined],
-  ["bytes=100-999999999", 206, 100, undefined],
   ["bytes=-100", 206, -100, undefined],
   // Invalid, or not supported.
   ["bytes=0-1,5-6", 200, 0, undefined],
-  ["bytes=999999999-", 200, 0, undefined],
 ])("the range %s is answered with %i", async (Range, status, start, end) => {
   const { final } = await finished();
   const whole = await readFile(new URL("final.mp4", folder));
