@@ -76,7 +76,7 @@ async function draw(): Promise<void> {
   const page = await browser.newPage();
   await page.addStyleTag({ content: FONT_STYLE });
   await page.addScriptTag({ content: output[0].code });
-  await page.evaluate('document.fonts.load("600 15px Inter").then(() => {})');
+  await page.evaluate('document.fonts.load("600 20px Inter").then(() => {})');
   for (const { scene, seconds } of shots) {
     await page.evaluate(`globalThis.drawAt = prepare(${JSON.stringify(scene)}, ${WIDTH}, ${HEIGHT})`);
     for (let frame = 0; frame < seconds * FRAMES_PER_SECOND; frame++) {

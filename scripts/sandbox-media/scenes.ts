@@ -381,11 +381,11 @@ function prepare(scene: Scene, width: number, height: number): (seconds: number)
     paper.drawImage(drawing, 0, 0, width, height);
     paper.fillStyle = "#0009";
     paper.beginPath();
-    paper.roundRect(14, height - 38, 68, 24, 12);
+    paper.roundRect(14, height - 46, 90, 32, 16);
     paper.fill();
-    paper.font = "600 15px Inter";
+    paper.font = "600 20px Inter";
     paper.fillStyle = "#fff";
-    paper.fillText("sample", 22, height - 21);
+    paper.fillText("sample", 24, height - 23);
     return picture.toDataURL("image/png");
   };
 }
