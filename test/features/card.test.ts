@@ -1,4 +1,4 @@
-// What a client is told of the card: who gets it, its size, and where it may play from. Needs no browser.
+// The card as clients get it: which clients, its size, and where it may play from. Needs no browser.
 
 import { expect, test } from "vitest";
 import { connectLegacy, connectModern, type ClientStart, TEST_CLIENTS } from "../fixtures/clients.ts";

@@ -1,4 +1,4 @@
-// What real clients of both protocols get of a server for the sandbox.
+// A server for the sandbox as real clients of both protocols see it.
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";

@@ -169,7 +169,7 @@ test("--installed prints no entry for another computer's system", async () => {
   });
 });
 
-test("what config prints for each client is as it was reviewed", async () => {
+test("config prints for each client what was reviewed", async () => {
   const texts = CLIENTS.map(async (client) => {
     const { said, entry } = await config([client], { env: {} });
     return `# ${client}\n\n${entry}\n${said}`.replaceAll(manifest.version, "VERSION");

@@ -20,7 +20,7 @@ const EXTENSION = "io.modelcontextprotocol/tasks";
 
 const refusedWith = (code: number) => expect.objectContaining({ code });
 
-/** What the client is told by get_video_status. */
+/** The structured result of get_video_status. */
 async function statusOf(client: TaskClient, jobId: string): Promise<Record<string, unknown>> {
   const { result } = await client.call("get_video_status", { jobId });
   return result.structuredContent ?? {};

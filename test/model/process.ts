@@ -1,5 +1,5 @@
 // A process of the model: the real code of src/idempotency, which waits for the scheduler before each
-// operation. What it does then depends only on its steps so far, so each step is run once and remembered.
+// operation. Its next step depends only on its steps so far, so each step is run once and remembered.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
@@ -178,7 +178,7 @@ class Process {
     const finish = guard.finish.bind(guard);
     guard.finish = (own, result, outcomeOf) => {
       const call = this.#caller();
-      // What the policy does after an answer depends on it no more.
+      // The policy no longer depends on it after an answer.
       void result.catch(() => (call.hasFailed = true));
       return finish(own, result, outcomeOf);
     };
@@ -208,7 +208,7 @@ class Process {
           })),
       },
     });
-    // Of the call's time, the user takes none.
+    // The user takes none of the call's time.
     const agree = async () => {
       const call = this.#caller();
       Object.assign(call, { agreedTo: call.decidedBy, seen: [] });

@@ -1,4 +1,4 @@
-// What the calls of two processes do in the model.
+// The calls of two processes in the model.
 
 import type { Client, Scenario } from "./types.ts";
 

@@ -1,4 +1,4 @@
-// What a process of the model does, knows and waits for.
+// The actions, knowledge and waits of a process of the model.
 
 export interface Client {
   /** Starts a video; gives the code of the answer, if there is one. */
@@ -10,7 +10,7 @@ export type Run = (client: Client) => Promise<unknown>;
 
 export interface Program {
   readonly name: string;
-  /** What its calls do, by their names. All run at once. */
+  /** The actions of its calls, by the calls' names. All run at once. */
   readonly calls: ReadonlyMap<string, Run>;
   readonly maxGenerations: number | undefined;
   /** All states in which it was, by what they hold. */
@@ -36,7 +36,7 @@ export interface Files {
   readonly lines: readonly Line[];
 }
 
-/** What a process finds around itself when it goes on. */
+/** The files and the time that a process finds when it goes on. */
 export interface Surroundings {
   readonly files: Files;
   readonly wallMs: number;
@@ -66,7 +66,7 @@ export interface Ask extends Omit<Sent, "confirmed"> {
   readonly code: string | undefined;
 }
 
-/** What a call waits for. */
+/** An event that a call waits for. */
 export type Wanted =
   | { readonly kind: "look" }
   /** For another request, unless its time is over. */
@@ -104,16 +104,16 @@ export type Refusal = (typeof REFUSALS)[number];
 export interface Code {
   readonly code: string;
   readonly known: readonly string[];
-  /** What it was made of: the entries of the same request, and their outcomes. */
+  /** The entries of the same request that it was made of, with their outcomes. */
   readonly madeOf: readonly string[];
 }
 
-/** What a call was answered. */
+/** The answer to a call. */
 export interface Answer {
   readonly call: string;
   readonly code?: string | undefined;
   readonly decidedBy: readonly string[];
-  /** What the code confirms. */
+  /** The entries that the code confirms. */
   readonly keys: readonly string[];
   /** An error that the model did not cause. */
   readonly failure?: string;
@@ -147,9 +147,9 @@ export class Call {
   code: string | undefined;
   /** Its time is over. */
   isLate = false;
-  /** What it last decided by: the entries of the same request, and their outcomes. */
+  /** The entries of the same request that it last decided by, with their outcomes. */
   decidedBy: readonly string[] = [];
-  /** What that was when the user agreed. */
+  /** The same when the user agreed. */
   agreedTo: readonly string[] | undefined;
   /** Which entries had which outcome when it looked at the journal, as long as it needs that. */
   seen: readonly string[] = [];

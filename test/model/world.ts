@@ -66,7 +66,7 @@ export class World {
 
   /**
    * States with the same key go on in the same way: it has all that the journal, the processes and the law
-   * can still tell apart. Of times that is the age of what is under way, of a code what it was made of.
+   * can still tell apart. For a time that is the age of what is under way, for a code the entries that it was made of.
    */
   keyOf(state: State): string {
     const text = partsOf(state)
@@ -76,7 +76,7 @@ export class World {
     return createHash("sha256").update(withNewIds(text)).digest("base64");
   }
 
-  /** What can happen next; nothing when all is over. */
+  /** The events that can happen next; none when all is over. */
   actions(state: State): readonly Action[] {
     const alive = aliveIn(state);
     // Once nothing fails any more, a process whose only call asks the service, or gets a late answer, does
@@ -97,7 +97,7 @@ export class World {
     return [...steps, ...ends, ...(canFail ? this.#faults(state) : [])];
   }
 
-  /** What must hold when all processes are over: the same calls can be made a while later. */
+  /** Checks, when all processes are over, that the same calls can be made a while later. */
   async violationAtEnd(state: State): Promise<Violation | undefined> {
     const alive = aliveIn(state);
     if (alive.length > 0 && this.actions(state).length > 0) return undefined;
@@ -185,7 +185,7 @@ export class World {
     }
   }
 
-  /** What goes wrong with processes, clocks and the disk. */
+  /** Faults of processes, clocks and the disk. */
   #faults(before: State): Action[] {
     const state = { ...before, faultsLeft: before.faultsLeft - 1 };
     const { wallMs, files, lost } = state;
@@ -216,7 +216,7 @@ export class World {
     return afterStep(state, name, await goOn(process, index, word, state));
   }
 
-  /** A process is gone. What it was about to send may have left before. */
+  /** A process is gone. Its last request may have left before. */
   #withoutProcess(before: State, name: string): State {
     let state = before;
     for (const operation of before.processes[name]?.pending ?? [])
@@ -252,7 +252,7 @@ function partsOf({ processes, files, wallMs, codes, carriedOut, ...state }: Stat
   // Then no clock jumps and no line is removed any more.
   const isLastFault = state.faultsLeft === 0;
   const age = (ms: number) => (Math.abs(ms) >= UNDER_WAY_MS ? (ms > 0 ? "past" : "future") : ms);
-  // What was posted under another name is known from an outcome, what is lost only from a look.
+  // A post under another name is known from an outcome, a lost entry only from a look.
   const hasEffect = (seen: string) =>
     seen.endsWith(" done") || state.lost.some((id) => seen.startsWith(`${id} `));
   const outcome = (line: Line) => line.outcome ?? age(wallMs - line.atMs);

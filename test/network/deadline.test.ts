@@ -13,7 +13,7 @@ import { type Called, openTools, type ToolsUnderTest } from "./faults/tools-unde
 const STEP_MS = 50;
 const PROMISED_SECONDS = 45;
 
-// What is loaded on first use would take virtual time.
+// Modules that are loaded on first use would take virtual time.
 beforeAll(() => import("../../src/service/connected-platforms.ts"));
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }));
 afterEach(() => void vi.useRealTimers());
@@ -35,7 +35,7 @@ async function silentService() {
   return { rest, tools, slow, waiting: () => waiting };
 }
 
-/** What a call comes to, and when, if time passes only while a request waits for its answer. */
+/** The result of a call, and when it came, if time passes only while a request waits for its answer. */
 async function inVirtualTime<Result>(calling: Promise<Result>, waiting: () => number) {
   const startMs = Date.now();
   let over = false;

@@ -117,7 +117,7 @@ test("an entry is in the database before its request is sent, where other comput
   expect(rows.map(({ line }) => JSON.parse(line))).toEqual([own]);
 });
 
-test("what one server orders is known to a server with another home, and paid for once", async () => {
+test("a video that one server ordered is known to a server with another home, and paid for once", async () => {
   const service = await scriptedService({
     [VIDEOS]: { json: { videos: [] } },
     [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } },
@@ -138,7 +138,7 @@ test("what one server orders is known to a server with another home, and paid fo
   expect(service.lines(GENERATE)).toHaveLength(1);
 });
 
-test("what the folder's files hold counts too, and they are left as they are", async () => {
+test("the entries in the folder's files count too, and the files are left as they are", async () => {
   const folder = temporaryFolder();
   const files = openApplicationJournal({ stateDir: folder, makesStateDir: true, journalUrl: undefined });
   const { own } = await files.begin(withTopic("earlier"));
@@ -268,7 +268,7 @@ test.each([
   });
 });
 
-describe("of a role that may create things in the schema", () => {
+describe("a role that may create things in the schema", () => {
   /** Runs it as that role, and then lets its things be found first. */
   const plant = async (sql: string) => {
     await database.exec(

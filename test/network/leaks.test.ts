@@ -7,7 +7,7 @@ import { connect, failureOf } from "./bridge.ts";
 // A POST needs 10 s to begin, which a test can't wait for.
 vi.mock("../../src/service/time-budget.ts", async (load) => ({ ...(await load<object>()), MIN_POST_MS: 50 }));
 
-/** What keeps this process alive, according to Node. */
+/** The resources that keep this process alive, according to Node. */
 const activeResources = () =>
   process
     .getActiveResourcesInfo()

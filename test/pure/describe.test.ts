@@ -184,7 +184,7 @@ test.each<[string, JobRecord, DescribeOptions, string, string]>([
     `Your video is ready: ${LINK} In this sandbox it counts as posted to YouTube.`,
     "Show the user the link, and those of the posts.",
   ],
-])("of a video that %s", (_, record, options, summary, nextStep) => {
+])("a video that %s is described with the next step", (_, record, options, summary, nextStep) => {
   expect(said(record, options)).toEqual([summary, nextStep]);
 });
 
@@ -221,7 +221,7 @@ test("arguments and posts are those of a video that has ended", () => {
   });
 });
 
-test("what others wrote into the journal neither hides, reorders nor leads anywhere but to the web", () => {
+test("text that others wrote into the journal can't hide, reorder or lead anywhere but to the web", () => {
   const strange = "a\u202Eb\u001B[2J";
   const urls = [
     "javascript:alert(1)",

@@ -1,4 +1,4 @@
-// What bounds a paid request beside an earlier one: the limit of videos, a journal that fails, a lost answer,
+// Bounds of a paid request beside an earlier one: the limit of videos, a journal that fails, a lost answer,
 // and the end of its caller or of the process.
 
 import { join } from "node:path";
@@ -45,7 +45,7 @@ test("The limit of videos in 24 hours lets the same video's job through, and the
 });
 
 test.each(["generate", "publish"] as const)(
-  "What can't be recorded isn't sent: %s fails with what to do, and is sent once the disk has space",
+  "a request that can't be recorded isn't sent: %s fails with what to do, and is sent once the disk has space",
   async (operation) => {
     const computer = new Computer();
     const disk = openPrivateFolder(computer.folder);

@@ -77,7 +77,7 @@ test("A job that runs guards behind any number of failed ones of the same day", 
   expect(computer.orders).toHaveLength(12);
 });
 
-test("What is answered says how many videos of the same words were ordered", async () => {
+test("the answer says how many videos of the same words were ordered", async () => {
   const computer = await afterFirst();
   const first = await computer.process().generate(TIDES);
   const plans: OrderPlan[] = [];

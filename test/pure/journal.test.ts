@@ -1,4 +1,4 @@
-// What the journal keeps of each request, in files that several processes share.
+// The journal of requests, in files that several processes share.
 
 import {
   appendFileSync,

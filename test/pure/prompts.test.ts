@@ -1,4 +1,4 @@
-// What the prompts say by their arguments. test/contract has a whole text of each, for review.
+// How the prompts depend on their arguments. test/contract has a whole text of each, for review.
 
 import { expect, test } from "vitest";
 import { STYLE_BRIEFS } from "../../src/prompts/style-briefs.ts";

@@ -37,7 +37,7 @@ test.each<[Order, Order, boolean]>([
   [TIDES, { ...TIDES, duration: 21 }, false],
   [TIDES, { ...TIDES, topic: "Tides fall" }, false],
   [{ topic: "Tides" }, { ...DEFAULTS, topic: "Tides", music: "none", pacing: undefined }, true],
-])("Whether %j and %j are the same order: %j", (one, other, isSame) => {
+])("the orders %j and %j are the same: %j", (one, other, isSame) => {
   expect(isSameOrder(one, other)).toBe(isSame);
 });
 
@@ -68,7 +68,7 @@ test.each([
   ["50% of all", "50 of all", false],
   ["50 % of all", "50\uFF05 of all", false],
   ["You & me + them @ home", "You me them home", false],
-])("Whether %j and %j are the same topic: %j", (one, other, isSame) => {
+])("the topics %j and %j are the same: %j", (one, other, isSame) => {
   expect(isSameOrder({ topic: one }, { topic: other })).toBe(isSame);
 });
 

@@ -10,7 +10,7 @@ test.each([
   ["A fox [a lawn", "A fox [a lawn"],
   ["[ A fox. [a lawn] A sock.", "[ A fox.   A sock."],
   ["A fox] runs.", "A fox] runs."],
-])("of %j, what is spoken is %j", (topic, spoken) => {
+])("the topic %j is spoken as %j", (topic, spoken) => {
   expect(spokenTextOf(topic)).toBe(spoken);
 });
 
@@ -43,7 +43,7 @@ test.each([
   ["Łódź, 5 µm, naïve ﬁne.", 14, 0],
   ["Лиса and a fox", 11, 4],
   ["2026 … 🦊", 0, 0],
-])("of the letters of %j, %i in all, %i are in another script than English", (text, all, foreign) => {
+])("the text %j has %i letters, and %i of them are in another script than English", (text, all, foreign) => {
   expect(countLetters(text, "en")).toEqual({ all, foreign });
 });
 

@@ -1,4 +1,4 @@
-// What the same video's next call gets while an earlier request for it is under way.
+// Answers to the next call for a video while an earlier request for it is under way.
 
 import { expect, test } from "vitest";
 import { DeadlineError } from "../../src/errors.ts";
@@ -29,7 +29,7 @@ test("A call whose time is over while it waits gets an error without a code, and
   expect(await computer.process().generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
 });
 
-/** What has become of the first request's process and answer. */
+/** How the first request lost its process or its answer. */
 const LOST = {
   "its answer was lost": fails("unknown"),
   "its process awaits or awaited the answer": () => new Promise<never>(() => {}),

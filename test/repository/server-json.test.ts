@@ -21,7 +21,7 @@ test("server.json names this package and its exact version, and only the key and
   expect(secrets?.map(({ name }) => name)).toEqual(["FACELESS_API_KEY", "FACELESS_JOURNAL_URL"]);
 });
 
-test("what a client makes of the untouched defaults starts the server with every tool", () => {
+test("an entry that a client makes of the untouched defaults starts the server with every tool", () => {
   const [npm] = server.packages;
   // VS Code passes the name, then the answer to its question.
   const argv = npm?.packageArguments.flatMap((argument) => [argument.name, argument.default]) ?? [];

@@ -1,4 +1,4 @@
-// What the workflows may do, and that a release is what was tested.
+// Rights of the workflows, and a release that is exactly what was tested.
 
 import { createHash } from "node:crypto";
 import { chmod, readdir, readFile, writeFile } from "node:fs/promises";

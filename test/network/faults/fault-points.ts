@@ -17,9 +17,9 @@ export interface Point {
   /** An address without a server, instead of the server's. */
   readonly unreachable?: "closed port" | "unknown name";
   readonly proxy?: ProxyBehaviour | "closed port";
-  /** What the server does with a new connection. */
+  /** The server's action on a new connection. */
   readonly accepted?: Fault["accepted"];
-  /** What the server does with the request. */
+  /** The server's action on the request. */
   readonly answer?: (socket: Socket) => void;
   readonly server?: "plain" | "untrusted";
   /** A successful exchange comes first, over a connection that then fails or that the server then closes. */
@@ -38,7 +38,7 @@ export interface Failure {
   readonly retryable: boolean;
   /** How many complete requests the server receives. */
   readonly received: number;
-  /** What the text gives as the reason. test/contract/errors.txt has the whole texts. */
+  /** The reason that the text gives. test/contract/errors.txt has the whole texts. */
   readonly reason: RegExp;
 }
 

@@ -41,7 +41,7 @@ export interface Called {
 
 export type ToolsUnderTest = ReturnType<typeof openTools>;
 
-/** What is looked at of a journal's line. */
+/** The part of a journal's line that is looked at. */
 const entrySchema = z.object({ id: z.string(), outcome: z.string().default("unknown") });
 
 /** Self-signed; `trustCertificate` makes clients accept it. */
