@@ -5,6 +5,7 @@ import type { OrderWarning } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, DEFAULTS, DURATION } from "../service/options.ts";
 import type { Order } from "../service/responses.ts";
 import { languageName } from "../service/languages.ts";
+import { quote } from "../text.ts";
 import {
   countLetters,
   countSpoken,
@@ -98,10 +99,10 @@ function reviewLength(
 }
 
 function reviewVoice(voice: string | undefined): OrderWarning | undefined {
-  if (voice === undefined || voice.startsWith("clone:") || CATALOG_VOICES.some((known) => known === voice))
+  if (voice === undefined || /^clone:\S/.test(voice) || CATALOG_VOICES.some((known) => known === voice))
     return undefined;
   return {
-    finding: `The voice ${JSON.stringify(voice)} is neither in the catalog (${CATALOG_VOICES.join(", ")}) nor clone:<id>, so the service may not have it.`,
+    finding: `The voice ${quote(voice, 200)} is neither in the catalog (${CATALOG_VOICES.join(", ")}) nor clone:<id>, so the service may not have it.`,
     advice: "Use the voice that the user has named, or leave it out.",
   };
 }

@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { jobUri, stateOf, UNLISTED_MS } from "../service/job.ts";
 import { BridgeError, STALE_CODE } from "../errors.ts";
-import type { AlreadyStarted, NewlyStarted, OrderPlan } from "../idempotency/generate-once.ts";
+import type { AlreadyStarted, OrderPlan } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
 import type { Job, Order } from "../service/responses.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
@@ -57,10 +57,7 @@ export const generateVideo = defineTool({
         .optional(),
       voice: z
         .string()
-        .refine(
-          isVoice,
-          `must name a voice, not describe one: ${CATALOG_VOICES.join(", ")}, the service's id of a native voice, or clone: and the id of a cloned voice`,
-        )
+        .trim()
         .meta({
           default: DEFAULTS.voice,
           description: `Only as the user gives it: ${CATALOG_VOICES.join(", ")}, a native voice's id, or clone:<id>. Sex and accent are not documented`,
@@ -108,15 +105,15 @@ export const generateVideo = defineTool({
       ask,
     });
     if (!started.alreadyStarted) {
-      const { startedJob } = started;
-      const { summary, nextStep } = await describeStarted(started, order, context);
+      const { jobId, status } = started.startedJob;
       return {
         summary: inSentences(
-          summary,
+          `The video was started: ${describeOrder(order)}.`,
+          stateOf(status) !== "rendering" && `The service gives its status as ${quote(status, 60)}.`,
           isUnaskedRepeat && "The call confirmed this repeat; the user was not asked.",
         ),
-        nextStep,
-        result: { ...startedJob, resourceUri: jobUri(startedJob.jobId) },
+        nextStep: `Follow it with get_video_status and waitSeconds ${context.maxWaitSeconds}.`,
+        result: { ...started.startedJob, resourceUri: jobUri(jobId) },
       };
     }
     const { jobId, job } = started;
@@ -125,7 +122,7 @@ export const generateVideo = defineTool({
       ...describeEarlier(started, confirm !== undefined),
       result: {
         ...(latest?.done === true
-          ? (await describeEnded(latest, context)).result
+          ? await describeEnded(latest, context)
           : { jobId, status: latest?.status ?? "unknown" }),
         resourceUri: jobUri(jobId),
         alreadyStarted: true,
@@ -134,33 +131,9 @@ export const generateVideo = defineTool({
   },
 });
 
-async function describeStarted(
-  { startedJob: { jobId, status } }: NewlyStarted,
-  order: Order,
-  context: ToolContext,
-): Promise<Guidance> {
-  const ordered = describeOrder(order);
-  const started = (state: string) => ({
-    summary: `The video was started: ${ordered}.${state}`,
-    nextStep: `Follow it with get_video_status and waitSeconds ${context.maxWaitSeconds}.`,
-  });
-  switch (stateOf(status)) {
-    case "refunded": {
-      const job = { jobId, status, done: true, videoUrls: [] };
-      const { summary, nextStep } = await describeEnded(job, context);
-      return { summary: `The service accepted the request: ${ordered}. ${summary}`, nextStep };
-    }
-    case "rendering":
-      return started("");
-    case "ready":
-    case "other":
-      return started(` The service gives its status as ${quote(status, 60)}.`);
-  }
-}
-
-async function describeEnded(state: Job, { jobs, config, clock }: ToolContext) {
+async function describeEnded(state: Job, { jobs, config, clock }: ToolContext): Promise<Job> {
   await jobs.readJournal();
-  return describe({ ...jobs.get(state.jobId), state }, { config, nowMs: clock.now() });
+  return describe({ ...jobs.get(state.jobId), state }, { config, nowMs: clock.now() }).result;
 }
 
 function questionFor({ key, repeat }: OrderPlan, order: Order, config: ToolContext["config"]): Question {
@@ -244,12 +217,3 @@ function notALanguage(text: unknown): string {
 
 /** Words that mean silence, which no voice is. */
 const SILENCE = /^(?:none|off|silent|silence|mute|muted|no)$/i;
-
-const DESCRIPTION =
-  /^(an?|the|and|very|(?:fe)?male|man|woman|boy|girl|deep|low|high|calm|soft|warm|gentle|soothing|energetic|cheerful|happy|sad|serious|dramatic|narrator|narration|natural|neutral|professional|friendly|young|old|mature|british|american|australian|english|accent|native|voice|default|any|auto|random|null|undefined|nil|n\/a|false|true)$/i;
-
-/** Ids of native voices are not documented: any word passes, except a description or `clone:` alone. */
-function isVoice(voice: string): boolean {
-  if (!/^[^\s\p{C}\p{DI}]{1,200}$/u.test(voice) || /^clone:(<?id>?)?$/i.test(voice)) return false;
-  return !voice.split(/[-_,]/).every((word) => DESCRIPTION.test(word));
-}

@@ -66,28 +66,20 @@ export const getVideoStatus = defineTool({
       arguments: z.looseObject({}).describe("As ordered, known to this computer only").optional(),
     }),
   async run({ jobId, waitSeconds = 0 }, context) {
+    const { reader, signal, maxWaitSeconds } = context;
+    const options = { background: false, signal };
     try {
-      const job = await read(jobId, waitSeconds, context);
-      const seconds = Math.min(waitSeconds, context.maxWaitSeconds);
-      if (seconds > 0) await context.waitForEnd(job, seconds * 1000);
+      if (waitSeconds === 0) await reader.read(jobId, options);
+      else {
+        const job = await reader.readRecent(jobId, RECENT_MS, options);
+        await context.waitForEnd(job, Math.min(waitSeconds, maxWaitSeconds) * 1000);
+      }
     } catch (error) {
       throw await withPosts(error, jobId, context);
     }
     return result(jobId, context);
   },
 });
-
-async function read(jobId: string, waitSeconds: number, { reader, jobs, signal }: ToolContext): Promise<Job> {
-  const options = { background: false, signal };
-  if (waitSeconds === 0) return reader.read(jobId, options);
-  return reader.readRecent(jobId, RECENT_MS, options).catch((error: unknown) => {
-    // A wait outlasts a service that fails for a moment.
-    const { state } = jobs.get(jobId);
-    const isBrief = error instanceof BridgeError && error.facts.retryable && !signal.aborted;
-    if (state === undefined || !isBrief) throw error;
-    return state;
-  });
-}
 
 /** Suggests publishing once for each video, and saving once in a process: after that the user knows. */
 async function result(

@@ -56,8 +56,7 @@ export const listVideos = defineTool({
     const isFirst = query.cursor === undefined;
     jobs.updateFromPage(page.videos, { isFirstPage: isFirst });
     const orders = await jobs.readJournal();
-    const videos = page.videos.slice(0, query.limit);
-    const hidden = page.videos.length - videos.length;
+    const { videos } = page;
     // A video that was ordered elsewhere is saved only when it is asked for.
     const saved = videos.filter(
       ({ jobId, finalVideoUrl }) => finalVideoUrl !== undefined && jobs.get(jobId).order !== undefined,
@@ -75,7 +74,6 @@ export const listVideos = defineTool({
         isFirst && orders !== undefined && describeUnlisted(orders, { records, isWhole, nowMs }),
         isFirst && orders !== undefined && describeUnanswered(orders, { records, nowMs }),
         describeUnsaved(records),
-        hidden > 0 && `The service sent ${hidden} more than limit asked for: a larger limit shows them.`,
       ),
       ...(page.nextCursor !== undefined && {
         nextStep: "Older videos follow: call again with nextCursor as cursor.",

@@ -17,8 +17,6 @@ const MAX_PLATFORMS = 20;
 const PLATFORM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 /** Not ids, but words for several platforms: a later post on one of these would not look like a repeat. */
 const SEVERAL = /^(?:all|any|both|each|every(?:where|thing)?)(?![a-z])/;
-/** The yes names up to this many platforms; more are only counted. */
-const MAX_NAMED = 6;
 
 export const publishVideo = defineTool({
   name: "publish_video",
@@ -115,10 +113,7 @@ function questionFor(
     key,
     message,
     verb: "publish",
-    yes:
-      platforms.length <= MAX_NAMED
-        ? `Publish on ${inWords(platforms.map(platformTitle))}`
-        : `Publish on these ${platforms.length} platforms`,
+    yes: `Publish on ${inWords(platforms.map(platformTitle))}`,
     no: "Don't publish",
   };
 }

@@ -67,10 +67,7 @@ async function foreignService() {
         : {
             json: {
               ...FORGED,
-              videos: [
-                { ...FORGED, jobId: JOB_ID, status: "completed", extra: 1 },
-                { jobId: OTHER_JOB_ID, status: "failed" },
-              ],
+              videos: [{ ...FORGED, jobId: JOB_ID, status: "completed", extra: 1 }],
               nextCursor: "2026-11-20T04:46:00Z",
             },
           },
@@ -116,9 +113,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
       results: [{ platform: "tiktok", ok: true, postId: "p1" }],
     });
     const first = await client.call("list_videos", { limit: 1 });
-    expect(textOf(first)).toMatch(
-      /^The newest 1 of the account's videos\. The service sent 1 more than limit asked for/,
-    );
+    expect(textOf(first)).toMatch(/^The newest 1 of the account's videos\. Older videos follow/);
     expect(factsOf(first.structuredContent)).toEqual({
       videos: [
         {

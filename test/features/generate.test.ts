@@ -94,10 +94,7 @@ test("an order is sent as it was given, and the result names all of it and how t
 
 test.each([
   ["queued", `The video was started: ${ORDERED}. The service gives its status as "queued".`],
-  [
-    "failed",
-    `The service accepted the request: ${ORDERED}. The render failed, and its credits are refunded automatically.`,
-  ],
+  ["failed", `The video was started: ${ORDERED}. The service gives its status as "failed".`],
 ])("a start that the service calls %s is described as that", async (status, summary) => {
   const { call } = await world({ generate: started(JOB_ID, { status }) });
 

@@ -1,10 +1,8 @@
 import { expect, test } from "vitest";
-import { BridgeError } from "../../src/errors.ts";
 import type { Job } from "../../src/service/responses.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import type { ToolContext } from "../../src/tools/tool.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
-import { errorOf, failure } from "../fixtures/computer.ts";
 import { createHarness, readerOf } from "../fixtures/tool-harness.ts";
 
 const LINK = "https://media.example/final.mp4";
@@ -60,25 +58,4 @@ test("a wait may begin with a five-second-old answer, other calls ask anew", asy
   await call({ jobId: JOB_ID });
 
   expect(reads).toEqual(["at most 5000 ms old", "the job"]);
-});
-
-test("a wait for a known video survives a failure of its first request that may pass", async () => {
-  const failing = (retryable: boolean) =>
-    createHarness(getVideoStatus, {
-      reader: readerOf(async () => {
-        throw new BridgeError({ ...failure("rejected").facts, retryable });
-      }),
-      waitForEnd: async (job) => job,
-    });
-  const waiting = { jobId: JOB_ID, waitSeconds: 50 };
-  const [brief, final] = [failing(true), failing(false)];
-  const unknown = await errorOf(brief.call(waiting));
-  for (const { jobs } of [brief, final]) jobs.update(RUNNING);
-
-  expect([unknown, await errorOf(final.call(waiting))].map(({ retryable }) => retryable)).toEqual([
-    true,
-    false,
-  ]);
-  expect(await errorOf(brief.call({ jobId: JOB_ID }))).toMatchObject({ retryable: true });
-  expect(await brief.call(waiting)).toMatchObject({ status: "processing" });
 });
