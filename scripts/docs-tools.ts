@@ -1,24 +1,12 @@
 // The reference of the tools, and what can be chosen for a video, from the tools' own schemas and the catalog.
 
 import type { ErrorCode } from "../src/errors.ts";
-import { TOOL_SCHEMAS } from "../src/mcp/tool-schemas.ts";
+import { type Field, TOOL_SCHEMAS } from "../src/mcp/tool-schemas.ts";
 import { PROMPTS } from "../src/prompts/catalog.ts";
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, EXAMPLE_LANGUAGES } from "../src/service/options.ts";
 import { toolsFor } from "../src/tools/catalog.ts";
 import type { Tool } from "../src/tools/tool.ts";
 import { table } from "./markdown.ts";
-
-interface Field {
-  readonly type?: string;
-  readonly enum?: readonly string[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly default?: string | number;
-  readonly description?: string;
-  readonly items?: Field;
-  readonly properties?: Readonly<Record<string, Field>>;
-  readonly required?: readonly string[];
-}
 
 const TOOLS = toolsFor({ readOnly: false, noPublish: false });
 const ANY_CALL: readonly string[] = ["reads", "spends", "publishes"];

@@ -9,20 +9,14 @@ import { homedir, tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "./clock.ts";
-import {
-  type ClientName,
-  type Command,
-  type EntryOptions,
-  parseCommandLine,
-  UsageError,
-} from "./command-line.ts";
+import { type Command, parseCommandLine, UsageError } from "./command-line.ts";
+import type { Host } from "./commands/host.ts";
 import type { Server } from "./commands/serve.ts";
-import type { TerminalUi } from "./commands/terminal-ui.ts";
-import { type Config, type Flags, NO_FLAGS, readConfig } from "./config.ts";
+import { type Config, readConfig } from "./config.ts";
 import { errnoOf } from "./errors.ts";
 import { IS_ON_NPM, VERSION } from "./version.ts";
 
-const STREAMS = { input: process.stdin, output: process.stdout, isDumb: process.env["TERM"] === "dumb" };
+const STREAMS = { input: process.stdin, output: process.stdout, errors: process.stderr };
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 /** How long the last answers may be flushed. The whole end must take less than 250 ms. */
 const FLUSH_MS = 100;
@@ -50,49 +44,77 @@ try {
   void run(parseCommandLine(process.argv.slice(2)));
 } catch (error) {
   if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`faceless-video-mcp: ${error.message}; see faceless-video-mcp --help\n`);
+  void tell(`${error.message}; see faceless-video-mcp --help`);
   process.exitCode = 2;
 }
 
 async function run(command: Command): Promise<void> {
-  switch (command.name) {
-    case "version":
-      process.stdout.write(`${VERSION}\n`);
-      return;
-    case "help": {
-      const { helpText } = await import("./commands/help.ts");
-      if (command.of === "call") return runCallCommand(["--help"]);
-      process.stdout.write(helpText(command.of, process.stdout.columns));
-      return;
-    }
-    case "serve":
-      return runServer(configOf(command.flags));
-    case "demo":
-      return runDemoCommand();
-    case "call":
-      return runCallCommand(command.argv);
-    case "sandbox":
-      return runSandboxCommand(command);
-    case "doctor":
-      return runDoctorCommand(command);
-    case "history":
-      return runHistoryCommand(command.json);
-    case "config":
-      return runConfigCommand(command.client, command.options);
+  if (command.name === "version") process.stdout.write(`${VERSION}\n`);
+  else if (command.name === "serve") await runServer(readConfig(process.env, command.flags, homeFolder()));
+  else if (command.name === "help") {
+    const { HELP_WIDTH, helpLines } = await import("./commands/help.ts");
+    const { TerminalUi } = await import("./commands/terminal-ui.ts");
+    new TerminalUi({ ...STREAMS, env: process.env }, HELP_WIDTH).print(helpLines(command.of).join("\n"));
+  } else {
+    // Neither the timers of requests nor the sandbox keep the process alive.
+    setInterval(() => {}, 1_000);
+    endWhenWritten(await runCommand(command));
   }
 }
 
-function configOf(flags: Flags): Config {
-  return readConfig(process.env, flags, homeFolder());
+/** Tells the user at a terminal. */
+async function tell(text: string): Promise<void> {
+  const { TerminalUi } = await import("./commands/terminal-ui.ts");
+  new TerminalUi({ ...STREAMS, output: process.stderr, env: process.env }).print(
+    `faceless-video-mcp: ${text}`,
+  );
+}
+
+/** Returns the exit code. */
+async function runCommand(
+  command: Exclude<Command, { name: "version" | "help" | "serve" }>,
+): Promise<number> {
+  const interrupt = new AbortController();
+  const host: Host = {
+    ...STREAMS,
+    env: process.env,
+    platform: process.platform,
+    homeDir: homeFolder(),
+    workingDir: process.cwd(),
+    temporaryDir: tmpdir(),
+    node: process.execPath,
+    nodeVersion: process.versions.node,
+    files: fileURLToPath(new URL(".", import.meta.url)),
+    isOnNpm: IS_ON_NPM,
+    clock: systemClock,
+    interrupted: interrupt.signal,
+  };
+  switch (command.name) {
+    case "demo":
+      process.stdout.on("error", () => process.exit(1));
+      return (await import("./commands/demo.ts")).runDemo(host);
+    case "call": {
+      onSignals((signal) => interrupt.abort(signal));
+      const exitCode = await (await import("./commands/call.ts")).runCall(command.argv, host);
+      return interrupt.signal.aborted ? endBySignal(String(interrupt.signal.reason)) : exitCode;
+    }
+    case "sandbox":
+      onSignals((signal) => interrupt.abort(signal));
+      return (await import("./commands/sandbox.ts")).runSandbox(command, host);
+    case "doctor":
+      return (await import("./commands/doctor.ts")).runDoctor(command, host);
+    case "history":
+      return (await import("./commands/history.ts")).runHistory(command.json, host);
+    case "config":
+      return (await import("./commands/client-config.ts")).runConfig(command, host);
+  }
 }
 
 async function runServer(config: Config): Promise<void> {
   // stdout carries JSON-RPC only, whatever a library prints.
   globalThis.console = new Console(process.stderr, process.stderr);
   if (process.stdin.isTTY)
-    process.stderr.write(
-      "faceless-video-mcp: this is an MCP server, which your client starts. Try demo, doctor or --help; Ctrl+C ends it.\n",
-    );
+    void tell("this is an MCP server, which your client starts. Try demo, doctor or --help; Ctrl+C ends it.");
   let server: Server | undefined;
   let ending = false;
   const shutdown = (exitCode: number) => {
@@ -156,123 +178,11 @@ interface CompileCache extends Pick<typeof nodeModule, "createRequire"> {
   readonly flushCompileCache?: () => void;
 }
 
-async function runDemoCommand(): Promise<void> {
-  const { runDemo } = await import("./commands/demo.ts");
-  process.stdout.on("error", () => process.exit(1));
-  keepAlive();
-  const exitCode = await runDemo({
-    ...STREAMS,
-    renderSeconds: readRenderSeconds(),
-    temporaryFolder: tmpdir(),
-    isAttended: process.stdout.isTTY && !process.env["CI"],
-    writeLog: (line) => void process.stderr.write(line),
-    clock: systemClock,
-  });
-  endWhenWritten(exitCode);
-}
-
-async function runCallCommand(argv: readonly string[]): Promise<void> {
-  const { runCall } = await import("./commands/call.ts");
-  const interrupt = new AbortController();
-  onSignals((signal) => interrupt.abort(signal));
-  keepAlive();
-  const exitCode = await runCall(argv, {
-    ...STREAMS,
-    errors: process.stderr,
-    readConfig: configOf,
-    interrupted: interrupt.signal,
-    clock: systemClock,
-  });
-  if (!interrupt.signal.aborted) return endWhenWritten(exitCode);
-  // Ended by the signal, so that a script that started this ends too.
-  const signal = String(interrupt.signal.reason);
+/** Ends by the signal, once all is written, so that a script that started this ends too. */
+function endBySignal(signal: string): Promise<never> {
   process.removeAllListeners(signal);
   process.stdout.write("", () => process.kill(process.pid, signal));
-}
-
-/** Neither the timers of requests nor the sandbox keep the process alive. */
-function keepAlive(): void {
-  setInterval(() => {}, 1_000);
-}
-
-async function runSandboxCommand({ port, webhookUrl }: Extract<Command, { name: "sandbox" }>): Promise<void> {
-  const renderSeconds = readRenderSeconds();
-  const { startSandbox } = await import("./sandbox/sandbox.ts");
-  const ui = await openTerminal();
-  const print = (line: string) => ui.print(line);
-  const webhook = webhookUrl === undefined ? {} : { webhook: { url: webhookUrl, onAttempt: print } };
-  try {
-    const sandbox = await startSandbox({ port, renderSeconds, keepAlive: true, ...webhook });
-    const { url, apiKey, webhookSecret } = sandbox;
-    print(`The sandbox service is at ${url} and takes the key ${apiKey}. Ctrl+C ends it.`);
-    if (webhookSecret !== undefined)
-      print(
-        `It delivers webhooks to ${webhookUrl}, signed as in Standard Webhooks with the secret ${webhookSecret}`,
-      );
-    // On one line, so that it can be pasted.
-    process.stdout.write(
-      `Try: curl -s -H 'Authorization: Bearer ${apiKey}' ${url}/api/v1/generate -H 'Content-Type: application/json' -d '{"topic":"Why the sea is salty"}'\n`,
-    );
-    onSignals(() => void sandbox.close().then(() => process.exit(0)));
-  } catch (error) {
-    const reason = errnoOf(error) ?? String(error);
-    process.stderr.write(`faceless-video-mcp: the sandbox can't listen on port ${port}: ${reason}\n`);
-    process.exitCode = 1;
-  }
-}
-
-/** Reads the one setting of demo and sandbox: no other one can keep them from running. */
-function readRenderSeconds(): number {
-  const { sandboxSeconds, warnings } = configOf({ ...NO_FLAGS, sandbox: true });
-  for (const { variable, problem, fix } of warnings)
-    process.stderr.write(`faceless-video-mcp: ${variable} ${problem}. ${fix}.\n`);
-  return sandboxSeconds;
-}
-
-async function runConfigCommand(client: ClientName, options: EntryOptions): Promise<void> {
-  const { runConfig } = await import("./commands/client-config.ts");
-  const { exitCode, before, entry, after } = await runConfig(client, options, {
-    ...hostInfo(),
-    node: process.execPath,
-    files: fileURLToPath(new URL(".", import.meta.url)),
-  });
-  process.stderr.write(before);
-  process.stdout.write(entry);
-  process.stderr.write(after);
-  process.exitCode = exitCode;
-}
-
-async function runDoctorCommand(command: Extract<Command, { name: "doctor" }>): Promise<void> {
-  const { runDoctor } = await import("./commands/doctor.ts");
-  const ui = await openTerminal();
-  keepAlive();
-  const exitCode = await runDoctor({
-    ...command,
-    ...hostInfo(),
-    file: fileURLToPath(new URL("bin.cjs", import.meta.url)),
-    nodeVersion: process.versions.node,
-    isTerminal: process.stdout.isTTY,
-    print: (text) => (command.json ? process.stdout.write(`${text}\n`) : ui.print(text)),
-  });
-  endWhenWritten(exitCode);
-}
-
-function hostInfo() {
-  const { env, platform } = process;
-  const [homeDir, workingDir] = [homeFolder(), process.cwd()];
-  return { env, platform, homeDir, workingDir, clock: systemClock, isOnNpm: IS_ON_NPM };
-}
-
-async function runHistoryCommand(json: boolean): Promise<void> {
-  const { runHistory } = await import("./commands/history.ts");
-  const ui = await openTerminal();
-  const exitCode = await runHistory(configOf(NO_FLAGS), json, ui, systemClock);
-  endWhenWritten(exitCode);
-}
-
-async function openTerminal(): Promise<TerminalUi> {
-  const { TerminalUi } = await import("./commands/terminal-ui.ts");
-  return new TerminalUi(STREAMS);
+  return new Promise(() => {});
 }
 
 /** Ends with 1 if the output could not be written, but for a reader that has read enough, such as head. */

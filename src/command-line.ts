@@ -26,15 +26,6 @@ export const CLIENTS = [
 ] as const;
 export type ClientName = (typeof CLIENTS)[number];
 
-/** How a client's entry starts this server. */
-export interface EntryOptions {
-  /** The client runs on Windows. */
-  readonly windows: boolean;
-  readonly sandbox: boolean;
-  /** Starts a copy of this version that is kept in the home folder, instead of npx. */
-  readonly installed: boolean;
-}
-
 export interface Option {
   readonly meaning: string;
   /** The word that stands for its value in --help. Without one, the option is a switch. */
@@ -120,22 +111,13 @@ export const COMMANDS = {
 } satisfies Record<string, { argument?: string; summary: string; options: Options }>;
 export type CommandName = keyof typeof COMMANDS;
 
-export type Command =
-  | { readonly name: "version" | "demo" }
-  | { readonly name: "help"; readonly of?: CommandName }
-  | { readonly name: "serve"; readonly flags: Flags }
-  /** `argv`: without the word `call`. The schemas of the tools say how to read it. */
-  | { readonly name: "call"; readonly argv: readonly string[] }
-  | { readonly name: "sandbox"; readonly port: number; readonly webhookUrl?: string }
-  | { readonly name: "doctor"; readonly json: boolean; readonly client?: ClientName }
-  | { readonly name: "history"; readonly json: boolean }
-  | { readonly name: "config"; readonly client: ClientName; readonly options: EntryOptions };
+export type Command = ReturnType<typeof parseCommandLine>;
 
 /** A clause that says what is wrong with the command line, without the name of the program. Exit code 2. */
 export class UsageError extends Error {}
 
 /** `argv` without the interpreter and the script. Throws a UsageError. */
-export function parseCommandLine(argv: readonly string[]): Command {
+export function parseCommandLine(argv: readonly string[]) {
   const at = argv.findIndex((word) => !/^(?:-.*|true|false)$/s.test(word));
   const name = argv[at] ?? "";
   const rest = argv.filter((_, index) => index !== at);
@@ -146,52 +128,56 @@ export function parseCommandLine(argv: readonly string[]): Command {
   const asked = ["help", "version"].find((word) => word === name || isFlag(word));
   const of = asked === name ? (rest[0] ?? "") : name;
   if (!isCommand(of)) throw new UsageError(`unknown ${describe("command", of)}`);
-  if (asked === "version") return { name: asked };
-  if (asked === "help") return { name: asked, of };
-  if (of === "call") return { name: of, argv: rest };
+  if (asked === "version") return { name: "version" } as const;
+  if (asked === "help" && of !== "call") return { name: "help", of } as const;
+  // The schemas of the tools say how to read the rest.
+  if (of === "call") return { name: of, argv: asked === undefined ? rest : ["--help"] } as const;
   const { argument, options }: { argument?: string; options: Options } = COMMANDS[of];
   const owner = of || "the server";
   const given = readArguments(rest, owner, options);
-  const [word, ...more] = given.words;
-  const surplus = argument === undefined ? word : more[0];
+  const { has, value, words } = given;
+  const surplus = words[argument === undefined ? 0 : 1];
   if (surplus !== undefined) throw new UsageError(`${owner} takes no ${describe("argument", surplus)}`);
   switch (of) {
     case "":
-      return { name: "serve", flags: flagsFrom(given) };
+      return { name: "serve", flags: flagsFrom(given) } as const;
     case "demo":
-      return { name: of };
+      return { name: of } as const;
     case "history":
-      return { name: of, json: given.has("json") };
+      return { name: of, json: has("json") } as const;
     case "sandbox":
-      return { name: of, ...readSandbox(given) };
-    case "doctor": {
-      const client = given.value("client");
-      const json = given.has("json");
-      return { name: of, json, ...(client !== undefined && { client: readClient(client) }) };
-    }
+      return { name: of, port: readPort(value("port")), webhook: readWebhook(value("webhook")) } as const;
+    case "doctor":
+      return {
+        name: of,
+        json: has("json"),
+        client: has("client") ? readClient(value("client")) : undefined,
+      } as const;
     case "config": {
-      const { has } = given;
+      const client = readClient(words[0]);
       const options = { windows: has("windows"), sandbox: has("sandbox"), installed: has("installed") };
-      return { name: of, client: readClient(word), options };
+      return { name: of, client, ...options } as const;
     }
   }
 }
 
 /** The options of the server, which `call` takes too. */
-export function flagsFrom(given: GivenArguments): Flags {
-  const sandbox = given.value("sandbox") === "auto" ? "auto" : given.has("sandbox");
-  return { sandbox, readOnly: given.has("read-only"), noPublish: given.has("no-publish") };
+export function flagsFrom({ has, value }: GivenArguments): Flags {
+  const sandbox = value("sandbox") === "auto" ? "auto" : has("sandbox");
+  return { sandbox, readOnly: has("read-only"), noPublish: has("no-publish") };
 }
 
-function readSandbox(given: GivenArguments): { port: number; webhookUrl?: string } {
-  const port = parseWhole(given.value("port") ?? "0", 0, 65_535);
+/** 0, the default, takes any free port. */
+function readPort(text = "0"): number {
+  const port = parseWhole(text, 0, 65_535);
   if (port === undefined) throw new UsageError("option --port takes a number from 0 to 65535");
-  const webhook = given.value("webhook");
-  if (webhook === undefined) return { port };
-  const url = URL.canParse(webhook) ? new URL(webhook) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new UsageError("option --webhook takes an http or https URL");
-  return { port, webhookUrl: url.href };
+  return port;
+}
+
+function readWebhook(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (/^https?:/i.test(text) && URL.canParse(text)) return new URL(text).href;
+  throw new UsageError("option --webhook takes an http or https URL");
 }
 
 function readClient(text: string | undefined): ClientName {
@@ -205,67 +191,65 @@ export function isCommand(name: string): name is CommandName {
   return Object.hasOwn(COMMANDS, name);
 }
 
-export interface GivenArguments {
-  /** The words that aren't options. */
-  readonly words: readonly string[];
-  has(name: string): boolean;
-  /** The value of an option that can be given once. */
-  value(name: string): string | undefined;
-  /** The values by name; a list has as many as were given. A switch that is on has the value "true". */
-  readonly values: ReadonlyMap<string, readonly string[]>;
-}
+export type GivenArguments = ReturnType<typeof readArguments>;
 
 /** Reads options in both `--camelCase` and `--kebab-case`. Throws a UsageError; `owner` is who takes them. */
-export function readArguments(argv: readonly string[], owner: string, options: Options): GivenArguments {
+export function readArguments(argv: readonly string[], owner: string, options: Options) {
+  const isSwitch = (name: string) => options[name]?.value === undefined;
   const names = new Map(
     Object.keys(options).flatMap((name) => [[kebab(name), name] as const, [name, name] as const]),
   );
   const types = Array.from(names, ([spelling, name]) => {
-    const type: "string" | "boolean" = options[name]?.value === undefined ? "boolean" : "string";
+    const type: "string" | "boolean" = isSwitch(name) ? "boolean" : "string";
     return [spelling, { type }] as const;
   });
   // Not strict: parseArgs's own messages would repeat the argument, which may be a key in the wrong place.
-  const parsed = parseArgs({
+  const { tokens } = parseArgs({
     args: [...argv],
     options: Object.fromEntries(types),
     strict: false,
     allowPositionals: true,
     tokens: true,
   });
+  /** The values by name; a list has as many as were given. A switch that is on has the value "true". */
   const values = new Map<string, readonly string[]>();
+  /** The words that aren't options. */
   const words: string[] = [];
-  let lastSwitch: { name: string; index: number } | undefined;
   const turn = (name: string, value: string) =>
     value === "false" ? values.delete(name) : values.set(name, [value]);
-  for (const token of parsed.tokens) {
+  for (const [index, token] of tokens.entries()) {
     if (token.kind === "positional") {
       // Clients of the MCP Registry pass a value with every option that server.json lists: `--read-only false`.
-      const isValue = /^(?:true|false)$/.test(token.value) && lastSwitch?.index === token.index - 1;
-      if (isValue && lastSwitch !== undefined) turn(lastSwitch.name, token.value);
+      const before = tokens[index - 1];
+      const name =
+        before?.kind === "option" && before.value === undefined ? names.get(before.name) : undefined;
+      if (name !== undefined && /^(?:true|false)$/.test(token.value)) turn(name, token.value);
       else words.push(token.value);
     }
     if (token.kind !== "option") continue;
     const name = names.get(token.name);
     const option = describe("option", token.rawName);
     if (name === undefined) throw new UsageError(`${owner} has no ${option}`);
-    const { value: placeholder, isList = false, word } = options[name] ?? {};
-    if (values.has(name) && !isList) throw new UsageError(`${option} was given twice`);
-    if (placeholder === undefined) {
-      if (!["true", "false", word].includes(token.value ?? "true"))
+    const { isList = false, word } = options[name] ?? {};
+    const { value, inlineValue } = token;
+    const earlier = values.get(name) ?? [];
+    if (earlier.length > 0 && !isList) throw new UsageError(`${option} was given twice`);
+    if (isSwitch(name)) {
+      if (!["true", "false", word].includes(value ?? "true"))
         throw new UsageError(`${option} takes no value but true or false`);
-      turn(name, token.value ?? "true");
-      if (token.value === undefined) lastSwitch = { name, index: token.index };
+      turn(name, value ?? "true");
       continue;
     }
     // The next option isn't the value: an order of the topic "--style" would be paid for.
-    if (token.value === undefined || (!token.inlineValue && token.value.startsWith("-")))
+    if (value === undefined || (!inlineValue && value.startsWith("-")))
       throw new UsageError(
         `${option} needs a value; one that begins with - is written ${token.rawName}=VALUE`,
       );
-    values.set(name, [...(values.get(name) ?? []), token.value]);
+    values.set(name, [...earlier, value]);
   }
   if (words.includes("")) throw new UsageError("unknown empty argument");
-  return { words, values, has: (name) => values.has(name), value: (name) => values.get(name)?.[0] };
+  const value = (name: string) => values.get(name)?.[0];
+  return { words, values, has: (name: string) => values.has(name), value };
 }
 
 function kebab(name: string): string {

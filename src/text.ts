@@ -89,6 +89,11 @@ export function describeAge(ms: number): string {
   return "just now";
 }
 
+/** A clause as a sentence begins. */
+export function capitalized(clause: string): string {
+  return `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}`;
+}
+
 /** A text of the sentences that apply. */
 export function inSentences(...sentences: readonly (string | false | undefined)[]): string {
   return sentences.filter(Boolean).join(" ");

@@ -1,27 +1,27 @@
 // `call TOOL`: one tool in a process that lives for one call, with the server's guard, journal, texts and limits.
 
 import { once } from "node:events";
-import { type Clock, pause } from "../clock.ts";
-import type { Config, Flags } from "../config.ts";
+import { pause } from "../clock.ts";
+import { UsageError } from "../command-line.ts";
 import { BridgeError, cancelledError, describeFailure, type Effect, toBridgeError } from "../errors.ts";
 import { stateOf } from "../service/job.ts";
 import { declinedError } from "../mcp/elicitation.ts";
 import { errorMeta } from "../mcp/tools.ts";
+import { TOOL_SCHEMAS } from "../mcp/tool-schemas.ts";
 import { createRedact } from "../redact.ts";
-import { inSentences } from "../text.ts";
+import { inSentences, stripUnsafeCharacters } from "../text.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import { type Call, readCall } from "./call-arguments.ts";
-import { asText, LocalTools, type Result } from "./local-tools.ts";
-import { type Streams, TerminalUi } from "./terminal-ui.ts";
+import type { Host } from "./host.ts";
+import { openTools } from "./local-tools.ts";
+import { TerminalUi } from "./terminal-ui.ts";
 
-export interface CallHost extends Streams {
-  /** For progress, questions and failures. */
-  readonly errors: Streams["output"];
-  readonly readConfig: (flags: Flags) => Config;
-  /** Ends the following of a job, and whatever has sent nothing yet. */
-  readonly interrupted: AbortSignal;
-  readonly clock: Clock;
-}
+export type CallHost = Pick<
+  Host,
+  "input" | "output" | "errors" | "env" | "homeDir" | "clock" | "interrupted"
+>;
+/** The structured result of a tool. */
+type Result = Readonly<Record<string, unknown>>;
 
 const MAX_WAIT_MS = 15 * 60_000;
 /** How long an interrupted call waits for the answer to a paid or public request. */
@@ -32,32 +32,39 @@ const ONE_SANDBOX =
 /** Prints the result, or why there is none. Returns the exit code. */
 export async function runCall(argv: readonly string[], host: CallHost): Promise<number> {
   const [out, ui] = [new TerminalUi(host), new TerminalUi({ ...host, output: host.errors })];
-  const state: { call?: Call; jobId?: unknown } = {};
+  let redact = createRedact(undefined);
   const show = (value: Result, text: string, textUi: TerminalUi) => {
-    const redact = createRedact(state.call?.config.service?.apiKey);
     if (argv.includes("--json")) out.printJson(value, redact);
     else textUi.print(redact(text));
   };
+  let call: Call | string;
   try {
-    const call = await readCall(argv, host);
-    if ("help" in call) {
-      out.print(call.help);
-      return 0;
-    }
-    state.call = call;
-    const work = run(call, host, ui, (jobId) => (state.jobId = jobId));
-    const result = await Promise.race([work, failWhenInterrupted(host, call.tool.effect)]);
+    call = await readCall(argv, host);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const help = ["call", ...argv.filter((word) => Object.hasOwn(TOOL_SCHEMAS, word)), "--help"].join(" ");
+    const message = `faceless-video-mcp: ${error.message}; see faceless-video-mcp ${help}`;
+    show({ error: { code: "invalid_input", outcome: "not_sent", retryable: false, message } }, message, ui);
+    return 2;
+  }
+  if (typeof call === "string") {
+    out.print(call);
+    return 0;
+  }
+  const { config, tool } = call;
+  redact = createRedact(config.service?.apiKey);
+  let started: { readonly jobId?: string } = {};
+  try {
+    const work = run(call, host, ui, (jobId) => (started = { jobId }));
+    const result = await Promise.race([work, failWhenInterrupted(host, tool.effect)]);
     show(result, asText(result), out);
     return exitCodeOf(result, call);
   } catch (error) {
-    const { call, ...started } = state;
-    const effect = call?.tool.effect ?? "reads";
-    const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
+    const failure = toBridgeError(error, tool.effect === "reads" ? "rejected" : "unknown");
     const { code, outcome } = failure.facts;
-    const isOfOtherSandbox = call?.config.sandbox === true && code === "not_found";
     const message = inSentences(
-      call === undefined ? failure.message : describeFailure(failure, effect, host.clock.now()),
-      isOfOtherSandbox && ONE_SANDBOX,
+      describeFailure(failure, tool.effect, host.clock.now()),
+      config.sandbox && code === "not_found" && ONE_SANDBOX,
     );
     show({ error: { ...errorMeta(failure), message }, ...started }, message, ui);
     if (code === "invalid_input") return 2;
@@ -74,16 +81,15 @@ async function run(
   onStarted: (jobId: string) => void,
 ): Promise<Result> {
   const { tool, args, config, waits } = call;
-  const tools = new LocalTools({
-    config,
-    clock: host.clock,
-    command: "call",
-    ui,
-    signal: host.interrupted,
-    writeLog: (line) => host.errors.write(line),
-    askUser: (describe) => askAtTerminal(describe, call, host, ui),
+  const tools = openTools("call", config, host, ui, (describe) => askAtTerminal(describe, call, host, ui));
+  let result: Result = await tools.run(tool, args).catch(async (error: unknown) => {
+    const facts = error instanceof BridgeError ? error.facts : undefined;
+    if (!waits || facts?.code !== "timeout" || facts.outcome !== "unknown") throw error;
+    ui.print("The service has not answered yet. Its answer is awaited for five minutes.");
+    // From here on, nothing is sent. The journal has the answer.
+    await tools.finishPaidRequests();
+    return tools.run(tool, args).catch(() => Promise.reject(error));
   });
-  let result = await (waits ? tools.runPatiently(tool, args) : tools.run(tool, args));
   const { jobId, status, alreadyStarted } = result;
   if (typeof jobId !== "string" || status === undefined) return result;
   if (waits && result["done"] !== true) {
@@ -92,7 +98,6 @@ async function run(
     const ended = await tools.follow(jobId, MAX_WAIT_MS);
     result = { ...ended, ...(alreadyStarted === true && { alreadyStarted }) };
   }
-  if (result["done"] === true) result = await tools.whenSaved(result);
   return config.sandbox ? { ...result, nextStep: ONE_SANDBOX } : result;
 }
 
@@ -141,4 +146,13 @@ function exitCodeOf({ status, done, results }: Result, { args, waits }: Call): n
   // The service did not say what became of the others.
   if (results.length < asked.size) return 3;
   return results.every((result: { ok?: unknown }) => result.ok === true) ? 0 : 1;
+}
+
+/** Summary and next step, and a line for each item of a list. */
+function asText({ summary, nextStep, ...rest }: Result): string {
+  const items: unknown[] = Object.values(rest).filter(Array.isArray).flat();
+  const lines = items.flatMap((item) => (item instanceof Object ? [Object.values(item)] : []));
+  const isShown = (value: unknown) => typeof value !== "object";
+  const texts = lines.map((values) => `  ${stripUnsafeCharacters(values.filter(isShown).join("  "))}`);
+  return [summary, nextStep, ...texts].filter(Boolean).join("\n");
 }

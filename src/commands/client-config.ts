@@ -4,8 +4,7 @@
 import { isAbsolute, join, relative } from "node:path";
 import { dump } from "js-yaml";
 import { stringify } from "smol-toml";
-import type { ClientName, EntryOptions } from "../command-line.ts";
-import type { Clock } from "../clock.ts";
+import type { ClientName, Command } from "../command-line.ts";
 import { NO_FLAGS, readConfig } from "../config.ts";
 import { VERSION } from "../version.ts";
 import {
@@ -17,7 +16,7 @@ import {
   FORMATS,
   keySourceOf,
 } from "./client-formats.ts";
-import type { HostInfo } from "./doctor/check.ts";
+import type { Host } from "./host.ts";
 import { installCopy } from "./installed-copy.ts";
 import {
   EXAMPLE_KEY,
@@ -29,63 +28,90 @@ import {
   quoteWord,
   SERVER,
 } from "./server-entry.ts";
-import { wrap } from "./terminal-ui.ts";
+import { TerminalUi } from "./terminal-ui.ts";
 
-export interface ConfigContext extends HostInfo {
-  readonly clock: Clock;
-  /** The path of the Node.js that runs this. */
-  readonly node: string;
-  /** The folder of this server's files. */
-  readonly files: string;
-  /** True if npx can start this server. Until then every entry starts the installed copy. */
-  readonly isOnNpm: boolean;
-}
+export type ConfigHost = Omit<Host, "temporaryDir" | "nodeVersion" | "interrupted">;
 
-/** `before` and `after` go to stderr, `entry` between them to stdout. */
-export interface Printed {
-  readonly exitCode: number;
-  readonly before: string;
-  readonly entry: string;
-  readonly after: string;
-}
+const MAX_WIDTH = 80;
 
-const INDENT = "   ";
-const COLUMNS = 80;
-
-/** The command's output. It also keeps a copy of this server, unless npx starts the entry. */
+/** The entry goes to stdout, the rest to stderr. It also keeps a copy of this server, unless npx starts the entry. */
 export async function runConfig(
-  client: ClientName,
-  { windows, sandbox, installed }: EntryOptions,
-  context: ConfigContext,
-): Promise<Printed> {
-  const onWindows = windows || context.platform === "win32";
-  const installation = installed || !context.isOnNpm ? await install(onWindows, context) : undefined;
+  { client, windows, sandbox, installed }: Extract<Command, { name: "config" }>,
+  host: ConfigHost,
+): Promise<number> {
+  const ui = new TerminalUi({ ...host, output: host.errors }, MAX_WIDTH);
+  const onWindows = windows || host.platform === "win32";
+  const installation = installed || !host.isOnNpm ? await install(onWindows, host) : undefined;
   if (typeof installation === "string") {
-    const before = paragraph(`faceless-video-mcp: ${installation}.`);
-    return { exitCode: 1, before: `${before}\n`, entry: "", after: "" };
+    ui.print(`faceless-video-mcp: ${installation}.`);
+    return 1;
   }
-  const url = readUrl(context);
-  const entry = entryOf(client, { windows: onWindows, sandbox, installation }, url);
-  const host = onWindows && context.platform !== "win32" ? ANY_WINDOWS : context;
-  const file = installation?.args[0] ?? join(context.files, "bin.cjs");
-  const byNpx = context.isOnNpm && installation === undefined;
-  const doctor = ownCommand(`doctor --client ${client}`, file, byNpx);
-  return { exitCode: 0, ...describeEntry(client, entry, host, doctor) };
+  const format = FORMATS[client];
+  const { title, menu, isDesktopApp, note } = format;
+  const entry = entryOf(client, { windows: onWindows, sandbox, installation }, readUrl(host));
+  const text = printDocument(format, entry);
+  const files = filesOf(format, onWindows && host.platform !== "win32" ? ANY_WINDOWS : host).map((file) =>
+    file.replace(host.homeDir, onWindows ? "%USERPROFILE%" : "~"),
+  );
+  const whichever = files.length > 1 ? ", whichever your version has" : "";
+  const place = `${files.join(" or ")}${whichever}${menu === undefined ? "" : ` (${menu})`}`;
+  const paste = `Put this into ${place}${withOwnValues(text)}. If the file has entries already, add only "${SERVER}" to them.\n`;
+  // To paste into a POSIX shell or PowerShell.
+  const command = addCommandOf(format, entry)
+    ?.map((word) => quoteWord(word, onWindows))
+    .join(" ");
+  if (command === undefined) ui.print(`1. ${paste}`);
+  else {
+    ui.print(`1. Run this${onWindows ? " in PowerShell" : ""}${withOwnValues(command)}:\n`);
+    ui.printWhole(`   ${command}\n`);
+    ui.print(`   Or do it by hand. ${paste}`);
+  }
+  host.output.write(text);
+  const steps = [
+    entry.env && keySourceOf(format),
+    isDesktopApp === true ? `Quit ${title} entirely, and start it again.` : `Restart ${title}.`,
+    "Ask for a video, such as: Make a 30-second video about why the sea is salty. If something doesn't work, this says why:",
+  ];
+  ui.print("");
+  for (const [index, step] of steps.filter(Boolean).entries()) ui.print(`${index + 2}. ${step}`);
+  const file = installation?.args[0] ?? join(host.files, "bin.cjs");
+  const byNpx = host.isOnNpm && installation === undefined;
+  ui.printWhole(`\n   ${ownCommand(`doctor --client ${client}`, file, byNpx)}\n`);
+  const remarks = [
+    entry.isInstalled
+      ? ABOUT_THE_COPY
+      : "Add --installed for an entry that starts sooner, without npx and the registry.",
+    entry.env && "To save finished videos, set FACELESS_SAVE_DIR to a folder beside FACELESS_BASE_URL.",
+    entry.env && note,
+  ];
+  ui.print(remarks.filter(Boolean).join("\n"));
+  return 0;
 }
+
+const ABOUT_THE_COPY = `The entry starts a copy of version ${VERSION} in ~/.faceless-video-mcp/app. The config of a newer version replaces it for all clients. After you update or move Node.js, run this again and replace the entry. To remove the copy, delete that folder.`;
+
+/** The folders of a Windows computer that isn't this one. */
+const ANY_WINDOWS = {
+  env: { APPDATA: "%APPDATA%", LOCALAPPDATA: "%LOCALAPPDATA%" },
+  homeDir: "%USERPROFILE%",
+  platform: "win32",
+} as const;
 
 /** How the entry starts the installed copy, or why there is none. */
-async function install(onWindows: boolean, context: ConfigContext): Promise<Launch | string> {
-  const { platform, node } = context;
+async function install(onWindows: boolean, host: ConfigHost): Promise<Launch | string> {
+  const { platform, node } = host;
   if (onWindows && platform !== "win32")
     return "the entry starts a copy on this computer, which isn't Windows: leave out --windows";
-  if (isOfProject(context))
+  if (isOfProject(host))
     return `this was started by the Node.js of a project (${node}), which the project can exchange. Use one that is installed for all projects, from https://nodejs.org`;
-  const copied = await installCopy(context);
-  return "problem" in copied ? copied.problem : { command: stablePath(node), args: [copied.script] };
+  const copied = await installCopy(host);
+  // Homebrew replaces the folder of a version with each update, and keeps a link to the newest beside it.
+  const command = node.replace(/\/Cellar\/([^/]+)\/[^/]+\/bin\/node$/, "/opt/$1/bin/node");
+  return "problem" in copied ? copied.problem : { command, args: [copied.script] };
 }
 
 /** A Node.js from a project's packages or folder runs whatever the project wants, with the user's key. */
-function isOfProject({ node, workingDir, homeDir }: ConfigContext): boolean {
+function isOfProject({ node, workingDir, homeDir }: ConfigHost): boolean {
   const isInProject = isInside(node, workingDir) && !isInside(homeDir, workingDir);
   return isInProject || /[\\/]node_modules[\\/]/.test(node);
 }
@@ -94,13 +120,8 @@ function isInside(path: string, folder: string): boolean {
   return !/^\.\.(?:[\\/]|$)/.test(relative(folder, path)) && !isAbsolute(relative(folder, path));
 }
 
-/** Homebrew replaces the folder of a version with each update, and keeps a link to the newest beside it. */
-function stablePath(node: string): string {
-  return node.replace(/\/Cellar\/([^/]+)\/[^/]+\/bin\/node$/, "/opt/$1/bin/node");
-}
-
 /** The service's address, whether or not the key is set too. A key that was set as the address isn't shown. */
-function readUrl({ env, homeDir }: ConfigContext): string {
+function readUrl({ env, homeDir }: ConfigHost): string {
   const address = { FACELESS_API_KEY: EXAMPLE_KEY, FACELESS_BASE_URL: env["FACELESS_BASE_URL"] };
   const { service } = readConfig(address, NO_FLAGS, homeDir);
   if (service === undefined || service.baseUrl.href.includes("fl_")) return EXAMPLE_URL;
@@ -115,79 +136,14 @@ export function entryOf(client: ClientName, options: LaunchOptions, url: string)
   return { ...launch(options), ...(!options.sandbox && { env }), isInstalled };
 }
 
-/** The folders of a Windows computer that isn't this one. */
-const ANY_WINDOWS = {
-  env: { APPDATA: "%APPDATA%", LOCALAPPDATA: "%LOCALAPPDATA%" },
-  homeDir: "%USERPROFILE%",
-  platform: "win32",
-} as const;
-
-function describeEntry(
-  client: ClientName,
-  entry: Entry,
-  host: Pick<HostInfo, "env" | "homeDir" | "platform">,
-  doctor: string,
-): Omit<Printed, "exitCode"> {
-  const format = FORMATS[client];
-  const { title, menu, isDesktopApp, note } = format;
-  const text = printDocument(format, entry);
-  const onWindows = host.platform === "win32";
-  const files = filesOf(format, host).map((file) =>
-    file.replace(host.homeDir, onWindows ? "%USERPROFILE%" : "~"),
-  );
-  const whichever = files.length > 1 ? ", whichever your version has" : "";
-  const place = `${files.join(" or ")}${whichever}${menu === undefined ? "" : ` (${menu})`}`;
-  const paste = `Put this into ${place}${withOwnValues(text)}. If the file has entries already, add only "${SERVER}" to them.`;
-  // To paste into a POSIX shell or PowerShell.
-  const command = addCommandOf(format, entry)
-    ?.map((word) => quoteWord(word, onWindows))
-    .join(" ");
-  const run = `Run this${onWindows ? " in PowerShell" : ""}${withOwnValues(command ?? "")}:`;
-  const steps = [
-    entry.env && keySourceOf(format),
-    isDesktopApp === true ? `Quit ${title} entirely, and start it again.` : `Restart ${title}.`,
-    "Ask for a video, such as: Make a 30-second video about why the sea is salty. If something doesn't work, this says why:",
-  ];
-  const remarks = [
-    entry.isInstalled
-      ? ABOUT_THE_COPY
-      : "Add --installed for an entry that starts sooner, without npx and the registry.",
-    entry.env && "To save finished videos, set FACELESS_SAVE_DIR to a folder beside FACELESS_BASE_URL.",
-    entry.env && note,
-  ];
-  const before =
-    command === undefined
-      ? [paragraph(paste, "1. ")]
-      : [paragraph(run, "1. "), `${INDENT}${command}`, paragraph(`Or do it by hand. ${paste}`, INDENT)];
-  const after = [
-    ...sentencesOf(steps).map((sentence, index) => paragraph(sentence, `${index + 2}. `)),
-    "",
-    `${INDENT}${doctor}`,
-    "",
-    ...sentencesOf(remarks).map((sentence) => paragraph(sentence)),
-  ];
-  return { before: `${before.join("\n\n")}\n\n`, entry: text, after: `\n${after.join("\n")}\n` };
-}
-
-const ABOUT_THE_COPY = `The entry starts a copy of version ${VERSION} in ~/.faceless-video-mcp/app. The config of a newer version replaces it for all clients. After you update or move Node.js, run this again and replace the entry. To remove the copy, delete that folder.`;
-
 /** The values that the user has to write into the text, as the end of a sentence. */
 function withOwnValues(text: string): string {
-  const isValue = (example: string) => text.split(/["'=\s]/).includes(example);
-  const values = sentencesOf([
-    isValue(EXAMPLE_KEY) ? `your key in place of ${EXAMPLE_KEY}` : undefined,
-    isValue(EXAMPLE_URL) ? `the service's address in place of ${EXAMPLE_URL}` : undefined,
-  ]);
+  const words = text.split(/["'=\s]/);
+  const values = [
+    words.includes(EXAMPLE_KEY) && `your key in place of ${EXAMPLE_KEY}`,
+    words.includes(EXAMPLE_URL) && `the service's address in place of ${EXAMPLE_URL}`,
+  ].filter(Boolean);
   return values.length > 0 ? `, with ${values.join(" and ")}` : "";
-}
-
-function sentencesOf(sentences: readonly (string | undefined)[]): readonly string[] {
-  return sentences.filter((sentence) => sentence !== undefined);
-}
-
-/** The lines after the first are indented as far as the first one's start. */
-function paragraph(text: string, start = ""): string {
-  return `${start}${wrap(text, COLUMNS - start.length).join(`\n${" ".repeat(start.length)}`)}`;
 }
 
 export function printDocument(format: ClientFormat, entry: Entry): string {

@@ -3,7 +3,7 @@
 
 import { posix, win32 } from "node:path";
 import type { ClientName } from "../command-line.ts";
-import type { HostInfo } from "./doctor/check.ts";
+import type { Host } from "./host.ts";
 import { EXAMPLE_KEY, EXAMPLE_URL, type Launch, SERVER } from "./server-entry.ts";
 
 /** Some clients end a call after 60 s. */
@@ -232,7 +232,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
 /** The paths of a client's files on this computer. */
 export function filesOf(
   { files, windowsFiles = files }: ClientFormat,
-  { env, homeDir, platform }: Pick<HostInfo, "env" | "homeDir" | "platform">,
+  { env, homeDir, platform }: Pick<Host, "env" | "homeDir" | "platform">,
 ): readonly string[] {
   const onWindows = platform === "win32";
   const { join } = onWindows ? win32 : posix;

@@ -13,10 +13,45 @@ import { Schedule } from "../jobs/schedule.ts";
 import { waitForEnd } from "../jobs/wait.ts";
 import type { Application } from "../mcp/application.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
-import type { Redact } from "../redact.ts";
+import type { Clock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import { createLog } from "../log.ts";
+import { createRedact, type Redact } from "../redact.ts";
+import { notConfiguredError, ServiceClient } from "../service/client.ts";
+import { VERSION } from "../version.ts";
 import { openJournalStore } from "./open-journal.ts";
 
 type Given = Pick<Application, "config" | "service" | "clock" | "log"> & { readonly redact: Redact };
+
+/** With the log and the service that the settings name. A sandbox sends its webhooks to `webhookPort`. */
+export function openApplication(
+  config: Config,
+  clock: Clock,
+  writeLog: (line: string) => void,
+  webhookPort?: () => Promise<number | undefined>,
+) {
+  const redact = createRedact(config.service?.apiKey);
+  const log = createLog(config.logLevel, redact, writeLog);
+  for (const { variable, problem, fix } of config.warnings) log.warn(`${variable} ${problem}. ${fix}.`);
+  const service = new ServiceClient({
+    async connect() {
+      if (config.problems.length > 0) throw notConfiguredError(config.problems);
+      return config.service ?? startSandboxService(config.sandboxSeconds, await webhookPort?.());
+    },
+    version: VERSION,
+    clock,
+    random: Math.random,
+  });
+  return { ...createApplication({ config, service, clock, log, redact }), redact };
+}
+
+/** It runs until the process ends. */
+async function startSandboxService(renderSeconds: number, webhookPort: number | undefined) {
+  const { startSandbox } = await import("../sandbox/sandbox.ts");
+  const webhook = webhookPort === undefined ? {} : { webhook: { url: `http://127.0.0.1:${webhookPort}/` } };
+  const { apiKey, url } = await startSandbox({ renderSeconds, ...webhook });
+  return { apiKey, baseUrl: new URL(url), proxies: {}, isSandbox: true } as const;
+}
 
 export function createApplication({ config, service, clock, log, redact }: Given): Application {
   // A server that is not set up touches neither a file nor a database.

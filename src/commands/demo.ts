@@ -2,8 +2,6 @@
 
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
-import * as z from "zod";
-import type { Clock } from "../clock.ts";
 import { NO_FLAGS, readConfig } from "../config.ts";
 import { stateOf } from "../service/job.ts";
 import { platformTitle } from "../service/platforms.ts";
@@ -12,20 +10,16 @@ import { generateVideo } from "../tools/generate-video.ts";
 import { listConnectedPlatforms } from "../tools/list-connected-platforms.ts";
 import { listVideos } from "../tools/list-videos.ts";
 import { publishVideo } from "../tools/publish-video.ts";
-import type { Tool } from "../tools/tool.ts";
 import { IS_ON_NPM } from "../version.ts";
-import { LocalTools } from "./local-tools.ts";
-import { type Streams, TerminalUi } from "./terminal-ui.ts";
+import type { Host } from "./host.ts";
+import { openTools } from "./local-tools.ts";
+import { TerminalUi } from "./terminal-ui.ts";
 
-export interface DemoOptions extends Streams {
-  readonly renderSeconds: number;
-  /** The system's, which it clears by itself. The video is saved in a new folder there. */
-  readonly temporaryFolder: string;
-  /** True if somebody is there to press Enter. */
-  readonly isAttended: boolean;
-  readonly writeLog: (line: string) => void;
-  readonly clock: Clock;
-}
+/** The video is saved in a new folder of `temporaryDir`. */
+export type DemoHost = Pick<
+  Host,
+  "input" | "output" | "errors" | "env" | "temporaryDir" | "clock" | "interrupted"
+>;
 
 const SUBJECT = "why the sea is salty";
 const STYLE = "documentary";
@@ -42,29 +36,10 @@ export const TOPIC = [
   "He hadn't timed the sea, only the salt passing through. [one grain dissolving in a drop, very close]",
 ].join("\n");
 
-const text = z.string().default("");
-const item = z.looseObject({
-  platform: text,
-  ok: z.boolean().default(false),
-  url: text,
-  error: text,
-  status: text,
-  topic: text,
-  finalVideoUrl: text,
-});
-/** The part of a tool's result that the demo shows. */
-const resultSchema = item.extend({
-  jobId: text,
-  savedTo: text,
-  platforms: z.array(item).default([]),
-  results: z.array(item).default([]),
-  videos: z.array(item).default([]),
-});
-
 /** Runs the demo. Returns the exit code: 0 if the video was finished and published. */
-export async function runDemo(options: DemoOptions): Promise<number> {
-  const { renderSeconds, temporaryFolder, isAttended, clock, writeLog, input } = options;
-  const ui = new TerminalUi(options);
+export async function runDemo(host: DemoHost): Promise<number> {
+  const { env, temporaryDir, input, output } = host;
+  const ui = new TerminalUi(host);
   ui.print(
     "faceless-video-mcp: a topic becomes a published video. A sandbox stands in for the service, so nothing is paid or posted.",
   );
@@ -72,23 +47,15 @@ export async function runDemo(options: DemoOptions): Promise<number> {
     const settings = {
       // The usual schedule is for renders of minutes.
       FACELESS_POLL_SECONDS: "0.5",
-      FACELESS_SANDBOX_SECONDS: String(renderSeconds),
-      FACELESS_SAVE_DIR: await mkdtemp(join(temporaryFolder, "faceless-demo-")),
+      FACELESS_SANDBOX_SECONDS: env["FACELESS_SANDBOX_SECONDS"],
+      FACELESS_SAVE_DIR: await mkdtemp(join(temporaryDir, "faceless-demo-")),
     };
-    const config = readConfig(settings, { ...NO_FLAGS, sandbox: true }, temporaryFolder);
-    const { signal } = new AbortController();
-    const tools = new LocalTools({
-      config,
-      clock,
-      command: "demo",
-      ui,
-      writeLog,
-      signal,
-      askUser: async () => false,
-    });
-    const isPublished = await drive(tools, ui, (renderSeconds * 2 + 60) * 1000);
+    const config = readConfig(settings, { ...NO_FLAGS, sandbox: true }, temporaryDir);
+    const tools = openTools("demo", config, host, ui, async () => false);
+    const isPublished = await drive(tools, ui, (config.sandboxSeconds * 2 + 60) * 1000);
     const file = "The file stays until your system clears its temporary folder.";
-    if (isAttended && input.isTTY === true) await ui.pause(`The links work until you press Enter. ${file}`);
+    const isAttended = input.isTTY === true && output.isTTY === true && !env["CI"];
+    if (isAttended) await ui.pause(`The links work until you press Enter. ${file}`);
     else ui.step(`The links end with this demo. ${file}`);
     const start = IS_ON_NPM ? "cd ~ && npx -y faceless-video-mcp" : "node dist/bin.cjs";
     ui.step(`Now with your account: ${start} config CLIENT prints the entry for your client.`);
@@ -99,13 +66,14 @@ export async function runDemo(options: DemoOptions): Promise<number> {
   }
 }
 
-async function drive(tools: LocalTools, ui: TerminalUi, timeoutMs: number): Promise<boolean> {
-  const call = async (tool: Tool, args: object) => resultSchema.parse(await tools.run(tool, args));
-  ui.step("Your AI client starts the server and finds its tools", [
-    toolsFor(NO_FLAGS)
-      .map(({ name }) => name)
-      .join(", "),
-  ]);
+/** Returns true if the video was posted. */
+async function drive(
+  { run, follow }: ReturnType<typeof openTools>,
+  ui: TerminalUi,
+  timeoutMs: number,
+): Promise<boolean> {
+  const names = toolsFor(NO_FLAGS).map(({ name }) => name);
+  ui.step("Your AI client starts the server and finds its tools", [names.join(", ")]);
   ui.step(`The prompt write_video_topic tells it how to make a good topic of "${SUBJECT}"`, [
     "It writes one and shows it to you:",
     "",
@@ -113,39 +81,38 @@ async function drive(tools: LocalTools, ui: TerminalUi, timeoutMs: number): Prom
   ]);
 
   const order = { topic: TOPIC, style: STYLE, duration: 30, music: "cinematic" };
-  const { jobId } = await call(generateVideo, order);
+  const { jobId } = await run(generateVideo, order);
   ui.step("You agree, and generate_video starts the render (this is what spends credits)", [`Job ${jobId}`]);
 
   ui.step("It follows the job: the real service takes 2 to 4 minutes, the sandbox some seconds");
-  const ended = await tools.follow(jobId, timeoutMs);
-  const { status, finalVideoUrl, savedTo } = resultSchema.parse(await tools.whenSaved(ended));
+  const { status, finalVideoUrl = "", savedTo = "It is still being saved." } = await follow(jobId, timeoutMs);
   if (stateOf(status) !== "ready") {
     ui.step(`The job ended as ${status}`);
     return false;
   }
   ui.step("Your video is ready (a sample here), and saved in the folder that FACELESS_SAVE_DIR names", [
     finalVideoUrl,
-    savedTo === "" ? "It is still being saved." : savedTo,
+    savedTo,
   ]);
 
-  const { platforms } = await call(listConnectedPlatforms, {});
-  const names = platforms.map(({ platform }) => platform);
-  ui.step("list_connected_platforms shows your accounts", [names.map(platformTitle).join(", ")]);
+  const connected = await run(listConnectedPlatforms, {});
+  const platforms = connected.platforms.map(({ platform }) => platform);
+  ui.step("list_connected_platforms shows your accounts", [platforms.map(platformTitle).join(", ")]);
 
-  const { results } = await call(publishVideo, { jobId, platforms: names });
+  const { results } = await run(publishVideo, { jobId, platforms });
   ui.step(
     "You say where, and publish_video posts it, with one result per platform",
     results.map(({ platform, ok, url, error }) =>
       ok
-        ? `${platformTitle(platform)}: posted ${url}`
-        : `${platformTitle(platform)}: not posted. ${error} (The sandbox fails here on purpose, to show you a failed post.)`,
+        ? `${platformTitle(platform)}: posted ${String(url)}`
+        : `${platformTitle(platform)}: not posted. ${String(error)} (The sandbox fails here on purpose, to show you a failed post.)`,
     ),
   );
 
-  const { videos } = await call(listVideos, { limit: 5 });
+  const { videos } = await run(listVideos, { limit: 5 });
   ui.step(
     "list_videos shows it from now on",
-    videos.flatMap(({ status: word, topic, finalVideoUrl: link }) => [`${word}: ${topic}`, link]),
+    videos.flatMap((video) => [`${video.status}: ${String(video.topic)}`, video.finalVideoUrl ?? ""]),
   );
   return results.some(({ ok }) => ok);
 }

@@ -3,41 +3,31 @@
 import { type CommandName, COMMANDS, isCommand, type Option, type Options } from "../command-line.ts";
 import { describeSetting, SETTINGS } from "../config.ts";
 import { VERSION, WEBSITE } from "../version.ts";
-import { wrap } from "./terminal-ui.ts";
 
 const PROGRAM = "faceless-video-mcp";
-const MAX_WIDTH = 100;
+/** Columns of a line of --help. */
+export const HELP_WIDTH = 100;
 
 type Row = readonly [label: string, text: string];
-const COMMON: readonly Row[] = [
-  ["help, --help", "print this text"],
-  ["version, --version", "print the version"],
-];
 
-/** The whole help, or that of one command. `columns`: the width of the terminal. */
-export function helpText(of: CommandName = "", columns = MAX_WIDTH): string {
-  const title = `${PROGRAM} ${VERSION}: an MCP server that makes short faceless videos`;
-  const usage = `Usage: ${PROGRAM} ${of === "" ? "[COMMAND]" : rowsOf(of)[0]?.[0]} [OPTION …]`;
-  if (of !== "") return fit([usage, "", ...table(rowsOf(of))], columns);
+/** The lines of the whole help, or of that of one command. */
+export function helpLines(of: CommandName = ""): readonly string[] {
+  if (of !== "") return [`Usage: ${PROGRAM} ${rowsOf(of)[0]?.[0]} [OPTION …]`, "", ...table(rowsOf(of))];
   const commands = Object.keys(COMMANDS).filter(isCommand).flatMap(rowsOf);
   const variables = Object.values(SETTINGS).map((setting): Row => [setting.name, describeSetting(setting)]);
-  const more = `${PROGRAM} COMMAND --help shows one command. Documents: ${WEBSITE}`;
-  return fit(
-    [
-      title,
-      "",
-      usage,
-      "",
-      "Commands",
-      ...table([...commands, ...COMMON]),
-      "",
-      "Environment",
-      ...table(variables),
-      "",
-      more,
-    ],
-    columns,
-  );
+  return [
+    `${PROGRAM} ${VERSION}: an MCP server that makes short faceless videos`,
+    "",
+    `Usage: ${PROGRAM} [COMMAND] [OPTION …]`,
+    "",
+    "Commands",
+    ...table([...commands, ["help, --help", "print this text"], ["version, --version", "print the version"]]),
+    "",
+    "Environment",
+    ...table(variables),
+    "",
+    `${PROGRAM} COMMAND --help shows one command. Documents: ${WEBSITE}`,
+  ];
 }
 
 function rowsOf(name: CommandName): Row[] {
@@ -55,10 +45,6 @@ export function optionRows(options: Options): Row[] {
     `  --${name} ${value}`.trimEnd(),
     meaning,
   ]);
-}
-
-function fit(lines: readonly string[], columns = MAX_WIDTH): string {
-  return `${lines.flatMap((line) => wrap(line, Math.min(columns, MAX_WIDTH))).join("\n")}\n`;
 }
 
 export function table(rows: readonly Row[]): string[] {

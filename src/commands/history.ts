@@ -1,7 +1,7 @@
 // Shows what this computer has ordered and posted, from the journal alone. Sends nothing and needs no key.
 
 import type { Clock } from "../clock.ts";
-import { type Config, SETTINGS } from "../config.ts";
+import { type Config, NO_FLAGS, readConfig, SETTINGS } from "../config.ts";
 import { JournalError } from "../idempotency/errors.ts";
 import type { OrderEntry, JournalEntry, PlatformResult } from "../idempotency/journal.ts";
 import { jobHistories, postsOf } from "../idempotency/same-request.ts";
@@ -10,26 +10,27 @@ import { languageName } from "../service/languages.ts";
 import { DEFAULTS } from "../service/options.ts";
 import { platformTitle } from "../service/platforms.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
-import { cleanServiceText, quote } from "../text.ts";
+import { capitalized, cleanServiceText, quote } from "../text.ts";
 import type { Guidance } from "../tools/tool.ts";
-import { openJournalStore, readJournal } from "./open-journal.ts";
-import type { TerminalUi } from "./terminal-ui.ts";
+import type { Host } from "./host.ts";
+import { openJournal, openJournalStore } from "./open-journal.ts";
+import { TerminalUi } from "./terminal-ui.ts";
 
 /** Characters of the application's name, which stands beside the time. */
 const MAX_CLIENT = 60;
 
 /** Prints the history. Returns the exit code: 1 if the journal can't be read. */
 export async function runHistory(
-  config: Config,
   json: boolean,
-  ui: Pick<TerminalUi, "print" | "printJson" | "step">,
-  clock: Clock,
+  host: Pick<Host, "input" | "output" | "env" | "homeDir" | "clock">,
 ): Promise<number> {
-  const { requests, ...guidance } = await readHistory(config, clock);
-  if (json) {
-    const history = { ...guidance, entries: requests?.map((request) => request.json) };
-    ui.printJson(history);
-  } else {
+  const ui = new TerminalUi(host);
+  const { requests, ...guidance } = await readHistory(
+    readConfig(host.env, NO_FLAGS, host.homeDir),
+    host.clock,
+  );
+  if (json) ui.printJson({ ...guidance, entries: requests?.map((request) => request.json) });
+  else {
     ui.print(cleanServiceText(Object.values(guidance).join(" "), 1_000));
     for (const { title, lines } of requests ?? []) ui.step(title, lines);
   }
@@ -48,14 +49,17 @@ async function readHistory(
   const store = openJournalStore(config, clock);
   if (store === undefined)
     return { summary: "FACELESS_STATE_DIR=off keeps no journal, so there is no history.", requests: [] };
-  const read = await readJournal(store);
+  const journal = openJournal(store);
+  const read = await journal.entries().catch((error: unknown) => {
+    if (error instanceof JournalError) return error;
+    throw error;
+  });
   if (read instanceof JournalError)
     return {
       summary: `The journal ${read.problem}, so what was ordered and posted is not known.`,
-      nextStep: `${read.fix[0]?.toUpperCase()}${read.fix.slice(1)}.`,
+      nextStep: `${capitalized(read.fix)}.`,
     };
-  const { journal } = read;
-  const entries = read.entries.toSorted((one, other) => other.atMs - one.atMs);
+  const entries = read.toSorted((one, other) => other.atMs - one.atMs);
   if (entries.length === 0)
     return {
       summary: `The journal holds no orders and no posts (${store.place}).`,

@@ -2,7 +2,6 @@
 
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
-import { JournalError } from "../idempotency/errors.ts";
 import { Journal, type JournalStore } from "../idempotency/journal.ts";
 import { JournalFiles } from "../idempotency/journal-files.ts";
 import { JournalPostgres } from "../idempotency/journal-postgres.ts";
@@ -30,13 +29,7 @@ export function openJournalStore(
   };
 }
 
-/** The journal's entries, for a command that adds nothing, or why it can't be read. */
-export async function readJournal(store: JournalStore) {
-  const journal = new Journal({ store, redact: (line) => line, onUnwritable() {} });
-  try {
-    return { journal, entries: await journal.entries() };
-  } catch (error) {
-    if (error instanceof JournalError) return error;
-    throw error;
-  }
+/** For a command that adds nothing. */
+export function openJournal(store: JournalStore): Journal {
+  return new Journal({ store, redact: (line) => line, onUnwritable() {} });
 }

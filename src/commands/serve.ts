@@ -6,7 +6,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import * as z from "zod";
 import { type Clock, systemClock } from "../clock.ts";
 import { errnoOf } from "../errors.ts";
-import { createLog, type Log } from "../log.ts";
+import type { Log } from "../log.ts";
 import { promptHooks } from "../mcp/prompts.ts";
 import { createServer } from "../mcp/server.ts";
 import { StdioTransport } from "../mcp/transport.ts";
@@ -14,9 +14,7 @@ import { Subscriptions } from "../mcp/subscriptions.ts";
 import { Tasks } from "../mcp/tasks.ts";
 import type { WebhookReceiver } from "../service/webhook-receiver.ts";
 import type { Config } from "../config.ts";
-import { createRedact } from "../redact.ts";
-import { createApplication } from "./create-application.ts";
-import { createService } from "./create-service.ts";
+import { openApplication } from "./create-application.ts";
 
 /** The streams of the process, and a callback into it. */
 export interface Streams {
@@ -40,13 +38,10 @@ export function serve(
   onClosed: () => void,
   clock: Clock = systemClock,
 ) {
-  const redact = createRedact(config.service?.apiKey);
-  const log = createLog(config.logLevel, redact, writeLog);
+  const application = openApplication(config, clock, writeLog, async () => (await receiver)?.port);
+  const { log, redact, service } = application;
+  for (const { variable, problem, fix } of config.problems) log.warn(`${variable} ${problem}. ${fix}.`);
   const receiver = openReceiver(config, log, (jobId) => application.poller.hint(jobId));
-  const service = createService(config, clock, async () => (await receiver)?.port);
-  const application = createApplication({ config, service, clock, log, redact });
-  for (const { variable, problem, fix } of [...config.problems, ...config.warnings])
-    log.warn(`${variable} ${problem}. ${fix}.`);
   const subscriptions = new Subscriptions(application);
   const tasks = new Tasks(application);
   const transport = new StdioTransport({

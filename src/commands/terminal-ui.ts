@@ -2,65 +2,68 @@
 // whole plain lines elsewhere.
 
 import { once } from "node:events";
-import type { Readable, Writable } from "node:stream";
 import { stripVTControlCharacters, styleText } from "node:util";
-
-export interface Streams {
-  readonly input: Readable & { readonly isTTY?: boolean };
-  readonly output: Writable & {
-    readonly isTTY?: boolean;
-    readonly columns?: number;
-    readonly hasColors?: () => boolean;
-  };
-  /** True if the terminal knows no escape sequences. */
-  readonly isDumb?: boolean;
-}
+import type { Host } from "./host.ts";
 
 export class TerminalUi {
-  readonly #streams: Streams;
+  readonly #input: Host["input"];
+  readonly #output: Host["output"];
+  readonly #isDumb: boolean; // the terminal knows no escape sequences
+  readonly #maxWidth: number;
   #bar = ""; // as it was drawn last
 
-  constructor(streams: Streams) {
-    this.#streams = streams;
+  /** `maxWidth`: columns of a line, also outside of a terminal. */
+  constructor({ input, output, env }: Pick<Host, "input" | "output" | "env">, maxWidth = Infinity) {
+    this.#input = input;
+    this.#output = output;
+    this.#isDumb = env["TERM"] === "dumb";
+    this.#maxWidth = maxWidth;
   }
 
   /** Prints lines, each broken at its words if it is wider than the terminal. */
   print(text: string, style = (line: string) => line): void {
-    const { output } = this.#streams;
-    const width = output.isTTY === true ? (output.columns ?? Infinity) : Infinity;
+    const { isTTY, columns = Infinity } = this.#output;
+    const width = Math.min(this.#maxWidth, isTTY === true ? columns : Infinity);
     const lines = text.split("\n").flatMap((line) => wrap(line, width));
-    output.write(`${lines.map(style).join("\n")}\n`);
+    this.printWhole(lines.map(style).join("\n"));
+  }
+
+  /** Prints lines as they are, for programs or to be pasted. */
+  printWhole(text: string): void {
+    this.#output.write(`${text}\n`);
   }
 
   /** Prints a value whole, for programs. `redact` sees the text. */
   printJson(value: object, redact = (text: string) => text): void {
-    this.#streams.output.write(`${escapeUnsafe(redact(JSON.stringify(value, undefined, 2)))}\n`);
+    this.printWhole(escapeUnsafe(redact(JSON.stringify(value, undefined, 2))));
+  }
+
+  get isColoured(): boolean {
+    return this.#output.hasColors?.() === true;
   }
 
   /** Shows the beginning of a step, with `lines` about it. */
   step(title: string, lines: readonly string[] = []): void {
-    const isColoured = this.#streams.output.hasColors?.() === true;
-    const style = (line: string) => (isColoured ? styleText(["bold", "magenta"], line) : line);
     this.print("");
-    this.print(title, style);
+    this.print(title, (line) => (this.isColoured ? styleText(["bold", "magenta"], line) : line));
     for (const line of lines) this.print(`  ${line}`);
   }
 
   /** Shows how far something is. In a terminal the next bar takes the place of this one. */
   progress(done: number, total: number, label: string): void {
-    const { output, isDumb } = this.#streams;
     const bar = `  ${total === 0 ? "" : `[${"#".repeat(done)}${".".repeat(Math.max(0, total - done))}] `}${label}`;
     if (bar === this.#bar) return;
-    if (output.isTTY === true && isDumb !== true && this.#bar !== "") output.write("\u001B[A\u001B[2K");
+    const isMoving = this.#output.isTTY === true && !this.#isDumb;
+    if (isMoving && this.#bar !== "") this.#output.write("\u001B[A\u001B[2K");
     this.#bar = bar;
     // Wrapped, it could not be replaced.
-    output.write(`${bar}\n`);
+    this.printWhole(bar);
   }
 
   /** Asks at a terminal. Anything but "y" or "yes" is a no, also the end of the input or the signal. */
   async confirm(question: string, signal?: AbortSignal): Promise<boolean> {
     this.print(question);
-    this.#streams.output.write("[y/N] ");
+    this.#output.write("[y/N] ");
     const answer = await this.#line(signal);
     return /^y(es)?\s*$/i.test(answer);
   }
@@ -72,10 +75,11 @@ export class TerminalUi {
   }
 
   async #line(signal?: AbortSignal): Promise<string> {
-    const { input } = this.#streams;
-    const ends = ["data", "end"].map((event) => once(input, event, signal === undefined ? {} : { signal }));
+    const ends = ["data", "end"].map((event) =>
+      once(this.#input, event, signal === undefined ? {} : { signal }),
+    );
     const answer = await Promise.race(ends).catch(() => "");
-    input.pause();
+    this.#input.pause();
     return String(answer);
   }
 }
@@ -83,12 +87,13 @@ export class TerminalUi {
 /** The widest column of labels under which further lines of a text are indented. */
 const MAX_INDENT = 40;
 
-/** Breaks a line at its spaces, and indents what follows to its text. A longer word, such as a link, stays whole. */
+/** Breaks a line at its spaces, and indents what follows to its text, after a label or number. A link stays whole. */
 export function wrap(line: string, width: number): string[] {
   const plain = stripVTControlCharacters(line);
   if (plain.length <= width) return [line];
   const gap = plain.slice(0, Math.min(MAX_INDENT, width / 2)).lastIndexOf("  ");
-  const indent = gap < 0 ? 0 : gap + 2;
+  const number = /^\d+\. /.exec(plain)?.[0] ?? "";
+  const indent = gap < 0 ? number.length : gap + 2;
   // Colours only stand before the text.
   const start = indent + line.length - plain.length;
   const lines = [line.slice(0, start)];

@@ -8,6 +8,19 @@ import { toolsFor } from "../tools/catalog.ts";
 // Not an interface: the SDK's type has an index signature.
 export type ToolSchema = { type: "object"; properties: Record<string, JSONObject> };
 
+/** A JSON Schema of ours, as its readers see it. */
+export interface Field {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: string | number;
+  readonly description?: string;
+  readonly items?: Field;
+  readonly properties?: Readonly<Record<string, Field>>;
+  readonly required?: readonly string[];
+}
+
 export const TOOL_SCHEMAS: Readonly<Record<string, Readonly<Record<"input" | "output", ToolSchema>>>> =
   Object.fromEntries(
     toolsFor({ readOnly: false, noPublish: false }).map(({ name, input, output }) => [

@@ -21,15 +21,13 @@ export interface SandboxOptions {
   /** Epoch milliseconds. Jobs depend on this clock alone: only webhooks need timers. */
   readonly now?: () => number;
   readonly webhook?: WebhookOptions;
-  /** True if the open port keeps the process running. */
-  readonly keepAlive?: boolean;
 }
 
 const API_KEY = "fl_sandbox";
 
 /** Rejects with Node's error if the port is not available. */
 export async function startSandbox(options: SandboxOptions = {}) {
-  const { port = 0, renderSeconds = 20, credits = 25, requestsPerMinute = 120, keepAlive = false } = options;
+  const { port = 0, renderSeconds = 20, credits = 25, requestsPerMinute = 120 } = options;
   const now = options.now ?? Date.now;
   const server = createServer();
   server.listen(port, "127.0.0.1");
@@ -37,10 +35,9 @@ export async function startSandbox(options: SandboxOptions = {}) {
   const address = server.address();
   // The type also covers pipes, which have no port.
   const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : port}`;
-  if (!keepAlive) {
-    server.unref();
-    server.on("connection", (socket) => socket.unref());
-  }
+  // The process may end while it runs.
+  server.unref();
+  server.on("connection", (socket) => socket.unref());
 
   const webhooks =
     options.webhook && new (await import("./webhook-sender.ts")).WebhookSender(options.webhook, now);

@@ -148,11 +148,11 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
 }
 
 /** Runs a tool on unchecked arguments. Throws a BridgeError for bad input, and whatever `run` throws. */
-export async function runTool(
-  tool: Tool,
+export async function runTool<Output extends z.ZodObject>(
+  tool: Tool<z.ZodObject, Output>,
   args: unknown,
   context: ToolContext,
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<z.output<Output>> {
   const given = readArguments(tool, args ?? {});
   const parsed = tool.input().safeParse(given, { reportInput: true });
   if (!parsed.success) throw inputError(tool, parsed.error);
@@ -161,7 +161,7 @@ export async function runTool(
 }
 
 /** Models write numbers as texts, and null or a blank for no value: what has one meaning is accepted. */
-function readArguments({ readers = {} }: Tool, args: unknown): unknown {
+function readArguments({ readers = {} }: Pick<Tool, "readers">, args: unknown): unknown {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
   const given = Object.entries<unknown>({ ...args }).filter(
     ([, value]) => value !== null && (typeof value !== "string" || value.trim() !== ""),
@@ -171,7 +171,7 @@ function readArguments({ readers = {} }: Tool, args: unknown): unknown {
   );
 }
 
-function inputError(tool: Tool, error: z.ZodError): BridgeError {
+function inputError(tool: Pick<Tool, "name" | "input" | "effect">, error: z.ZodError): BridgeError {
   const known = Object.keys(tool.input().shape);
   const unknown = error.issues.flatMap((issue) => (issue.code === "unrecognized_keys" ? issue.keys : []));
   const isOne = unknown.length === 1;

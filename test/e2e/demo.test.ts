@@ -48,13 +48,13 @@ function startDemo(input: PassThrough & { readonly isTTY?: boolean }) {
   const chunks: string[] = [];
   output.on("data", (text: string) => chunks.push(text));
   const ended = runDemo({
-    renderSeconds: 0,
-    temporaryFolder: temporaryFolder(),
-    isAttended: true,
+    env: { FACELESS_SANDBOX_SECONDS: "0" },
+    temporaryDir: temporaryFolder(),
     input,
-    output,
-    writeLog: () => {},
+    output: Object.assign(output, { isTTY: true, columns: 1_000 }),
+    errors: new PassThrough(),
     clock: systemClock,
+    interrupted: new AbortController().signal,
   });
   return { ended, shown: () => chunks.join("") };
 }

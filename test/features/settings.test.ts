@@ -3,11 +3,12 @@
 import { writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { afterAll, describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { systemClock } from "../../src/clock.ts";
 import { CLIENTS, parseCommandLine } from "../../src/command-line.ts";
-import { type ConfigContext, runConfig } from "../../src/commands/client-config.ts";
+import { type ConfigHost, runConfig } from "../../src/commands/client-config.ts";
 import { filesOf, FORMATS } from "../../src/commands/client-formats.ts";
 import { ADDRESS, KEY, load, SHELL } from "../fixtures/client-loaders.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
@@ -28,11 +29,14 @@ writeFileSync(join(files, "cli.cjs"), "");
 writeFileSync(join(files, "bin.cjs"), "");
 
 /** The output of `config` with these arguments. The key must not be in it. */
-async function config(words: readonly string[], changes: Partial<ConfigContext> = {}) {
+async function config(words: readonly string[], changes: Partial<ConfigHost> = {}) {
   const command = parseCommandLine(["config", ...words]);
   if (command.name !== "config") throw new Error("No such command.");
-  const { client, options } = command;
-  const context: ConfigContext = {
+  const [output, errors] = [new PassThrough(), new PassThrough()];
+  const host: ConfigHost = {
+    input: new PassThrough(),
+    output,
+    errors,
     env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: ADDRESS },
     homeDir: "/home/user",
     workingDir: "/home/user/project",
@@ -43,14 +47,10 @@ async function config(words: readonly string[], changes: Partial<ConfigContext> 
     isOnNpm: true,
     ...changes,
   };
-  const { exitCode, before, entry, after } = await runConfig(client, options, context);
-  expect(before + entry + after).not.toContain(KEY);
-  return {
-    exitCode,
-    entry,
-    said: `${before}${after}`,
-    sentences: `${before}${after}`.replaceAll(/\s+/g, " "),
-  };
+  const exitCode = await runConfig(command, host);
+  const [entry, said] = [String(output.read() ?? ""), String(errors.read())];
+  expect(`${entry}${said}`).not.toContain(KEY);
+  return { exitCode, entry, said, sentences: said.replaceAll(/\s+/g, " ") };
 }
 
 describe.each(CLIENTS)("For %s", (client) => {

@@ -12,22 +12,24 @@ test.each<[string[], Command]>([
   [["--no-publish", "--sandbox", "--read-only"], serve({ sandbox: true, readOnly: true, noPublish: true })],
   [["--sandbox=auto"], serve({ sandbox: "auto" })],
   [["--sandbox", "false", "--read-only", "true", "--no-publish", "false"], serve({ readOnly: true })],
-  [["sandbox"], { name: "sandbox", port: 0 }],
+  [["sandbox"], { name: "sandbox", port: 0, webhook: undefined }],
   [
     ["sandbox", "--webhook=HTTPS://Hooks.example/a?b=c", "--port=80"],
-    { name: "sandbox", port: 80, webhookUrl: "https://hooks.example/a?b=c" },
+    { name: "sandbox", port: 80, webhook: "https://hooks.example/a?b=c" },
   ],
   [["doctor", "--client", "Cursor"], { name: "doctor", json: false, client: "cursor" }],
   [
     ["config", "cursor"],
-    { name: "config", client: "cursor", options: { windows: false, sandbox: false, installed: false } },
+    { name: "config", client: "cursor", windows: false, sandbox: false, installed: false },
   ],
   [
     ["config", "--sandbox", "Claude-Desktop", "--windows", "--installed"],
     {
       name: "config",
       client: "claude-desktop",
-      options: { windows: true, sandbox: true, installed: true },
+      windows: true,
+      sandbox: true,
+      installed: true,
     },
   ],
   [
@@ -35,7 +37,7 @@ test.each<[string[], Command]>([
     { name: "call", argv: ["--sandbox", "list_videos", "--limit", "5", "--help"] },
   ],
   [["--help"], { name: "help", of: "" }],
-  [["help", "call"], { name: "help", of: "call" }],
+  [["help", "call"], { name: "call", argv: ["--help"] }],
   [["version"], { name: "version" }],
 ])("the command line %j is understood", (argv, command) => {
   expect(parseCommandLine(argv)).toEqual(command);

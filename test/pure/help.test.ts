@@ -1,10 +1,14 @@
 import { expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { CLIENTS, COMMANDS } from "../../src/command-line.ts";
-import { helpText } from "../../src/commands/help.ts";
+import { CLIENTS, type CommandName, COMMANDS } from "../../src/command-line.ts";
+import { HELP_WIDTH, helpLines } from "../../src/commands/help.ts";
 import { wrap } from "../../src/commands/terminal-ui.ts";
 import { describeSetting, SETTINGS } from "../../src/config.ts";
 
+const helpText = (of?: CommandName, columns = HELP_WIDTH) =>
+  `${helpLines(of)
+    .flatMap((line) => wrap(line, columns))
+    .join("\n")}\n`;
 const onOneLine = (text: string) => text.replace(/\s+/g, " ");
 
 test("the help names the version and every command, option, client and variable", () => {

@@ -1,8 +1,8 @@
-// The result of one of doctor's checks, the computer that they look at, and how they are shown. Pure.
+// The result of one of doctor's checks, and how they are shown. Pure.
 
-import type { Environment } from "../../config.ts";
 import { createRedact } from "../../redact.ts";
-import { cleanServiceText, stripUnsafeCharacters } from "../../text.ts";
+import { cleanServiceText } from "../../text.ts";
+import type { Host } from "../host.ts";
 
 export interface Check {
   readonly name: string;
@@ -14,15 +14,7 @@ export interface Check {
   readonly fix?: string;
 }
 
-/** The computer, and the terminal that doctor was started in. */
-export interface HostInfo {
-  readonly env: Environment;
-  /** The folder that `~` stands for. */
-  readonly homeDir: string;
-  /** The folder of the project, if there is one. */
-  readonly workingDir: string;
-  readonly platform: NodeJS.Platform;
-}
+export type DoctorHost = Omit<Host, "errors" | "temporaryDir" | "node" | "interrupted">;
 
 const finding =
   (status: Check["status"]) =>
@@ -36,14 +28,14 @@ export const fail = finding("fail");
 /** The check that says that the server has no tool that makes a video. */
 export const READ_ONLY = "--read-only";
 
+/** Characters, enough for a sentence with a few paths. */
+const MAX_SENTENCE = 1_000;
+
 /** Names in entries come from outside, and must not add lines, colours or pages of their own. */
 export function cleanCheck({ name, status, detail, fix }: Check): Check {
   const clean = (text: string) => cleanServiceText(text, MAX_SENTENCE);
   return { name, status, detail: clean(detail), ...(fix !== undefined && { fix: clean(fix) }) };
 }
-
-/** Characters, enough for a sentence with a few paths. */
-const MAX_SENTENCE = 1_000;
 
 const MARKS = {
   ok: "\u001B[32m✔\u001B[0m",
@@ -93,14 +85,10 @@ function headline({ ok, checks, skipped }: Report, title: string | undefined): s
   return `Before a video can be made, fix this${restart}:`;
 }
 
-/** Removes the keys of these environments and whatever looks like one: a key may be in the wrong variable. */
-export function redactReport(text: string, environments: readonly Environment[]): string {
-  const values = environments.map((env) => stripUnsafeCharacters(env["FACELESS_API_KEY"] ?? "").trim());
-  // A short word set as the key, such as "status", would be removed from the report itself.
-  const likeKeys = values.filter(
-    (value) => value.length <= 512 && (value.startsWith("fl_") || value.length >= 12),
-  );
-  const redacted = likeKeys.reduce((rest, value) => createRedact(value)(rest), text);
-  // The sandbox's key is public.
+/** Removes these keys, and whatever looks like one: a key may be in the wrong variable. The sandbox's is public. */
+export function redactReport(text: string, keys: readonly (string | undefined)[]): string {
+  // A word set as the key, such as "status", would be removed from the report itself.
+  const known = keys.map((key = "") => key.trim()).filter((key) => key.startsWith("fl_"));
+  const redacted = known.reduce((rest, key) => createRedact(key)(rest), text);
   return redacted.replace(/fl_(?!sandbox\b)[A-Za-z0-9][\w-]*/g, "[redacted]");
 }

@@ -1,18 +1,19 @@
 // Finds this server's entry in the user's own files of a client, and says what is wrong with how it is written.
 // Reads no project's file: it may have come with a clone. Shows no value.
 
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { delimiter, isAbsolute, join, win32 } from "node:path";
+import { isAbsolute, win32 } from "node:path";
 import { load as parseYaml } from "js-yaml";
 import { parse as parseToml } from "smol-toml";
 import * as z from "zod";
 import type { ClientName } from "../../command-line.ts";
 import { errnoOf } from "../../errors.ts";
+import { valueAt } from "../../mcp/value-at.ts";
 import { quote } from "../../text.ts";
 import { type ClientFormat, filesOf, FORMATS } from "../client-formats.ts";
+import { KEY } from "./environment.ts";
 import { isOutsideProjects, SERVER } from "../server-entry.ts";
-import { type Check, fail, type HostInfo, pass, skip, warn } from "./check.ts";
+import { type Check, fail, type DoctorHost, pass, skip, warn } from "./check.ts";
 
 /** The program that the entry starts. */
 export interface ClientEntry {
@@ -27,7 +28,6 @@ export interface ClientEntry {
 }
 
 const NAME = "entry";
-const KEY = "FACELESS_API_KEY";
 /** ${NAME}, ${env:NAME}, ${{ secrets.NAME }}, {env:NAME}, $NAME and %NAME%, which clients fill in. */
 export function isPlaceholder(text: string): boolean {
   return /\$\{|\{env:|^\$[A-Za-z_]|%[A-Z_]+%/.test(text);
@@ -55,7 +55,7 @@ const entrySchema = z.looseObject({
 /** `print`: the command that prints the entry. The entry is absent if none can be started. */
 export async function readClientEntry(
   client: ClientName,
-  host: HostInfo,
+  host: DoctorHost,
   print: string,
 ): Promise<{ readonly checks: readonly Check[]; readonly entry?: ClientEntry }> {
   const format = FORMATS[client];
@@ -124,18 +124,18 @@ export async function readClientEntry(
 function findEntry(
   document: unknown,
   { root = "mcpServers" }: ClientFormat,
-  { workingDir, platform }: HostInfo,
+  { workingDir, platform }: DoctorHost,
 ): unknown {
   // Claude Code also keeps the user's own entries for a project, as `claude mcp add` makes them.
   // On Windows, the terminal may spell one folder differently: c: or C:, / or \.
   const spelling = (path: string) => (platform === "win32" ? win32.normalize(path).toLowerCase() : path);
-  const project = entriesOf(field(document, "projects")).find(
+  const project = entriesOf(valueAt(document, "projects")).find(
     ([folder]) => spelling(folder) === spelling(workingDir),
   )?.[1];
-  return [field(project, root), field(document, root)]
+  return [valueAt(project, root), valueAt(document, root)]
     .flatMap((list) =>
       Array.isArray(list)
-        ? list.map((entry: unknown) => [field(entry, "name"), entry] as const)
+        ? list.map((entry: unknown) => [valueAt(entry, "name"), entry] as const)
         : entriesOf(list),
     )
     .find(([name, entry]) => name === SERVER || JSON.stringify(entry)?.includes("faceless-video-mcp"))?.[1];
@@ -143,10 +143,6 @@ function findEntry(
 
 function entriesOf(value: unknown): [string, unknown][] {
   return typeof value === "object" && value !== null ? Object.entries<unknown>({ ...value }) : [];
-}
-
-function field(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 /** They obey the folder in which they start, and the files of a project there. */
@@ -166,13 +162,6 @@ export function hijackRisk(
   if (runner !== undefined) return `${runner} obeys the project's files`;
   const script = words.find((word) => /\.[cm]?js$/.test(word) && !/^[~$%{]/.test(word) && !isAbsolute(word));
   return script && `${quote(script)} is a file of the project`;
-}
-
-/** The path of a program that is looked for in PATH. */
-export function findInPath(command: string, path: string): string | undefined {
-  if (isAbsolute(command)) return undefined;
-  const paths = path.split(delimiter).map((folder) => join(folder, command));
-  return paths.find((path) => existsSync(path));
 }
 
 /** Throws if the client could not read the file either. The message quotes the file: show none of it. */

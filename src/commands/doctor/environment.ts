@@ -5,7 +5,7 @@ import { inWords } from "../../text.ts";
 import { EXAMPLE_KEY, EXAMPLE_URL } from "../server-entry.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 
-const KEY = "FACELESS_API_KEY";
+export const KEY = "FACELESS_API_KEY";
 const BASE_URL = "FACELESS_BASE_URL";
 
 /**

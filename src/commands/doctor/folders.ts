@@ -3,14 +3,14 @@
 
 import { mkdtemp, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../clock.ts";
 import type { Config } from "../../config.ts";
 import { errnoOf } from "../../errors.ts";
 import { JournalError } from "../../idempotency/errors.ts";
 import type { JournalStore } from "../../idempotency/journal.ts";
 import { describeFolderError } from "../../jobs/save-video.ts";
-import { openJournalStore, readJournal } from "../open-journal.ts";
+import { capitalized } from "../../text.ts";
+import { openJournal, openJournalStore } from "../open-journal.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 
 const NAME = "journal";
@@ -22,7 +22,7 @@ export async function checkJournal(config: Config, clock: Clock): Promise<Check>
     return config.sandbox
       ? pass(NAME, "the sandbox keeps none")
       : pass(NAME, "switched off: after a restart nothing protects against paying or posting twice");
-  const unusable = await findProblemOf(store, config.makesStateDir);
+  const unusable = await findJournalProblem(store, config.makesStateDir);
   if (unusable === undefined)
     return pass(
       NAME,
@@ -31,30 +31,25 @@ export async function checkJournal(config: Config, clock: Clock): Promise<Check>
   return fail(
     NAME,
     `it ${unusable.problem}. Nothing is paid for or posted, since a repeat would not be noticed`,
-    `${unusable.fix[0]?.toUpperCase()}${unusable.fix.slice(1)}`,
+    capitalized(unusable.fix),
   );
 }
 
 /** The problem is a predicate. */
-async function findProblemOf(
+async function findJournalProblem(
   store: JournalStore,
   mayMake: boolean,
 ): Promise<Pick<JournalError, "problem" | "fix"> | undefined> {
-  const read = await readJournal(store);
-  if (read instanceof JournalError) return read;
-  if (store.rehearse !== undefined)
-    return store.rehearse().then(
-      () => undefined,
-      (error: unknown) => {
-        if (error instanceof JournalError) return error;
-        throw error;
-      },
-    );
-  const problem = await findFolderProblem(store.place, mayMake);
+  try {
+    await openJournal(store).entries();
+    await store.rehearse?.();
+  } catch (error) {
+    if (error instanceof JournalError) return error;
+    throw error;
+  }
+  const reason = store.rehearse === undefined ? await findFolderProblem(store.place, mayMake) : undefined;
   const fix = "make sure that the folder is there, that you may write to it, and that its disk has space";
-  return problem === undefined
-    ? undefined
-    : { problem: `can't be written (${problem}: ${store.place})`, fix };
+  return reason === undefined ? undefined : new JournalError("written", store.place, reason, fix);
 }
 
 /** Nothing where no folder is set. */
@@ -69,20 +64,15 @@ export async function checkSavedVideos({ saveDir }: Config): Promise<readonly Ch
 
 /**
  * Why the folder, or if it may be made the nearest existing one above it, can't be written; undefined if it
- * can. A disk that does not answer is a problem too.
+ * can. Some systems show only by writing whether writing is allowed.
  */
-function findFolderProblem(folder: string, mayMake: boolean): Promise<string | undefined> {
-  return Promise.race([findProblem(folder, mayMake), sleep(2_000, "no answer within 2 s", { ref: false })]);
-}
-
-/** Some systems show only by writing whether writing is allowed. */
-async function findProblem(folder: string, mayMake: boolean): Promise<string | undefined> {
+async function findFolderProblem(folder: string, mayMake: boolean): Promise<string | undefined> {
   try {
     await rmdir(await mkdtemp(join(folder, "doctor-")));
     return undefined;
   } catch (error) {
     return mayMake && errnoOf(error) === "ENOENT" && dirname(folder) !== folder
-      ? findProblem(dirname(folder), mayMake)
+      ? findFolderProblem(dirname(folder), mayMake)
       : describeFolderError(error);
   }
 }
