@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 /** Tests that replace a module or its timers, or look at what the whole process holds. */
 const ISOLATED = ["test/network/{journal-postgres,leaks,late-answers,deadline}.test.ts"];
 
-/** `unit` runs the source; `e2e` what only the built file shows (build it first); `card` a browser too. */
+/** `unit` and `faults` run the source; `e2e` what only the built file shows (build it first); `card` a browser too. */
 export default defineConfig({
   test: {
     globalSetup: "test/fixtures/no-leftovers.ts",
@@ -21,8 +21,9 @@ export default defineConfig({
       { extends: true, test: { name: "isolated", include: ISOLATED } },
       {
         extends: true,
-        test: { name: "e2e", include: ["test/{e2e,network/faults}/**/*.test.ts"], isolate: false },
+        test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], isolate: false },
       },
+      { extends: true, test: { name: "faults", include: ["test/network/faults/**/*.test.ts"] } },
       { extends: true, test: { name: "card", include: ["test/checks/card/**/*.test.ts"] } },
     ],
     // Many tests wait for processes and timers, so three workers fill two cores; each loads the SDKs anew.
