@@ -28,26 +28,22 @@ export interface DownloadOptions {
 export async function download(
   link: string,
   path: string,
-  { service, ...options }: DownloadOptions,
+  { service: { proxies, baseUrl }, ...options }: DownloadOptions,
 ): Promise<void> {
-  const { proxies, baseUrl } = service;
   const dispatcher = createDispatcher(proxies, { headersTimeout: STALL_MS, bodyTimeout: STALL_MS });
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   const signal = AbortSignal.any([options.signal, deadline]);
-  // undici does not look at the signal before a proxy has answered.
-  const stop = () => void dispatcher.destroy().catch(() => {});
-  signal.addEventListener("abort", stop);
   try {
     const { body } = await follow(link, { dispatcher, signal, isLocal: isLoopback(baseUrl.hostname) });
     await pipeline(body, limitBytes, createWriteStream(path, { flags: "wx", flush: true }), { signal });
   } catch (error) {
     if (deadline.aborted) throw new DownloadFailure("it took too long");
-    throw error instanceof DownloadFailure || isFileError(error)
+    const isOfFile = /^(?:open|write|fsync|close)$/.test(String(Reflect.get(Object(error), "syscall")));
+    throw error instanceof DownloadFailure || isOfFile
       ? error
       : new DownloadFailure(explainNetworkError(error).reason, { mayPass: true });
   } finally {
-    signal.removeEventListener("abort", stop);
-    stop();
+    void dispatcher.destroy().catch(() => {});
   }
 }
 
@@ -93,8 +89,6 @@ function checkedVideo(answer: Dispatcher.ResponseData): Dispatcher.ResponseData 
     throw new DownloadFailure(`its host answered HTTP ${statusCode}`, { mayPass: statusCode >= 500 });
   if (/^(text|image|audio)\/|^application\/\S*(json|xml)/i.test(headerOf(answer, "content-type")))
     throw new DownloadFailure("its link does not lead to a video");
-  if (!/^(identity)?$/i.test(headerOf(answer, "content-encoding")))
-    throw new DownloadFailure("its host compresses the file");
   // A connection that breaks would look like the end of the file.
   const isFramed = headerOf(answer, "content-length") !== "" || headerOf(answer, "transfer-encoding") !== "";
   if (!isFramed) throw new DownloadFailure("its host does not say how long the file is");
@@ -120,12 +114,4 @@ function checkSize(bytes: number): void {
 /** The first value; empty if there is none. */
 function headerOf({ headers }: Dispatcher.ResponseData, name: string): string {
   return [headers[name]].flat()[0] ?? "";
-}
-
-function isFileError(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    "syscall" in error &&
-    ["open", "write", "fsync", "close"].includes(String(error.syscall))
-  );
 }

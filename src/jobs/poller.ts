@@ -39,7 +39,7 @@ interface FollowedJob {
   dueMs: number;
   /** When its own status was last requested. */
   askedMs: number;
-  /** When the last hint makes it due. A request since then has answered that hint. */
+  /** When the last hint makes it due. */
   hintedMs: number;
   /** How many polls in a row failed. */
   failures: number;
@@ -84,8 +84,11 @@ export class Poller {
   /** Makes the job due now, if it is followed: there may be news. */
   hint(jobId: string): void {
     const job = this.#jobs.get(jobId);
-    if (job === undefined || job.hintedMs > job.askedMs) return;
-    job.hintedMs = Math.max(this.#nowMs(), job.hintedMs + HINT_INTERVAL_MS);
+    if (job === undefined) return;
+    const dueMs = Math.max(this.#nowMs(), job.hintedMs + HINT_INTERVAL_MS);
+    if (dueMs >= job.dueMs) return;
+    job.hintedMs = dueMs;
+    job.dueMs = dueMs;
     this.#wake.abort();
   }
 
@@ -158,11 +161,11 @@ export class Poller {
   }
 
   /** The list may answer for it: not as its first answer, nor for clips or on a hint. */
-  #sharesList({ jobId, isUnlisted, hintedMs, askedMs }: FollowedJob): boolean {
+  #sharesList({ jobId, isUnlisted, dueMs, hintedMs, askedMs }: FollowedJob): boolean {
     const { state, fetchedAtMs = askedMs } = this.#options.book.get(jobId);
     const maxAgeMs = Math.max(CLIPS_AGE.minMs, CLIPS_AGE.perJobMs * this.#jobs.size);
     const isFresh = this.#nowMs() - fetchedAtMs < maxAgeMs;
-    return !isUnlisted && state !== undefined && isFresh && hintedMs <= askedMs;
+    return !isUnlisted && state !== undefined && isFresh && dueMs !== hintedMs;
   }
 
   /** One request for the newest videos, which answers for all jobs that have not ended. */
@@ -175,7 +178,7 @@ export class Poller {
       for (const job of this.#jobs.values()) {
         const status = statuses.get(job.jobId);
         job.isUnlisted = status === undefined || isEnded(status);
-        if (this.#sharesList(job)) this.#schedule(job);
+        if (this.#sharesList(job)) job.dueMs = this.#nextDueMs(job);
         else if (status !== undefined && isEnded(status)) job.dueMs = Math.min(job.dueMs, this.#nowMs());
       }
     } catch (error) {
@@ -188,23 +191,22 @@ export class Poller {
   async #readStatus(job: FollowedJob): Promise<void> {
     const { reader, log } = this.#options;
     job.askedMs = this.#nowMs();
-    // A hint may be early or forged: the poll that was due anyway must not come later because of it.
-    const wasDueMs = job.dueMs > job.askedMs ? job.dueMs : Infinity;
+    // Stays so unless a hint comes meanwhile.
+    job.dueMs = Infinity;
     try {
       await reader.read(job.jobId, { background: true });
       job.failures = 0;
       job.notFound = 0;
-      this.#schedule(job);
-      job.dueMs = Math.min(job.dueMs, wasDueMs);
+      job.dueMs = Math.min(job.dueMs, this.#nextDueMs(job));
     } catch (error) {
       if (this.#endIfUnauthorized(error)) return;
       const { code, message, retryAfterSeconds = 0 } = error instanceof BridgeError ? error.facts : {};
       job.notFound = code === "not_found" ? job.notFound + 1 : 0;
       if (job.notFound > 1) return this.#end(job, `Following ended. ${message}`);
-      this.#schedule(job);
-      const backoffMs = (job.dueMs - this.#nowMs()) * 2 ** Math.min(job.failures, 6);
+      const nowMs = this.#nowMs();
+      const backoffMs = (this.#nextDueMs(job) - nowMs) * 2 ** Math.min(job.failures, 6);
       job.failures += 1;
-      job.dueMs = this.#nowMs() + Math.max(Math.min(MAX_BACKOFF_MS, backoffMs), retryAfterSeconds * 1000);
+      job.dueMs = nowMs + Math.max(Math.min(MAX_BACKOFF_MS, backoffMs), retryAfterSeconds * 1000);
       log.debug(`Polling job ${job.jobId} failed.`, error);
     }
   }
@@ -213,9 +215,9 @@ export class Poller {
     return [...this.#jobs.values()].sort((a, b) => dueAt(a) - dueAt(b));
   }
 
-  #schedule(job: FollowedJob): void {
+  #nextDueMs({ jobId }: FollowedJob): number {
     const { book, schedule } = this.#options;
-    job.dueMs = this.#nowMs() + schedule.nextDelayMs(book.ageMs(job.jobId));
+    return this.#nowMs() + schedule.nextDelayMs(book.ageMs(jobId));
   }
 
   #nowMs(): number {
@@ -240,6 +242,6 @@ export class Poller {
   }
 }
 
-function dueAt({ dueMs, endsMs, hintedMs, askedMs }: FollowedJob): number {
-  return Math.min(dueMs, endsMs, hintedMs > askedMs ? hintedMs : Infinity);
+function dueAt({ dueMs, endsMs }: FollowedJob): number {
+  return Math.min(dueMs, endsMs);
 }

@@ -3,10 +3,11 @@
 
 // Not from node:fs/promises, which would be loaded at the start and takes a millisecond.
 import { promises as fs } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
+import * as z from "zod";
 import { type Clock, pause } from "../clock.ts";
 import { errnoOf } from "../errors.ts";
-import { JOB_ID, stateOf } from "../service/job.ts";
+import { stateOf } from "../service/job.ts";
 import type { Log } from "../log.ts";
 import type { JobBook } from "./job-book.ts";
 import { type JobRecord, lastStatus, titleOf } from "./job-record.ts";
@@ -36,13 +37,6 @@ export interface VideoSaverOptions {
   readonly log: Log;
 }
 
-/** A video that is to be saved. */
-interface PendingVideo {
-  readonly stop: AbortController;
-  /** Resolves when nothing is done for it any more. */
-  readonly saving: Promise<void>;
-}
-
 const MAX_ATTEMPTS = 3;
 /** The pause before the second attempt; the one before the third is twice as long. */
 const ATTEMPT_PAUSE_MS = 1_000;
@@ -57,17 +51,17 @@ const FOLDER_DEADLINE_MS = 1_000;
 const MAX_NAME_BYTES = 140;
 /** A line of JSON for each video that was ever saved, so that one that the user removed isn't saved again. */
 const RECORD = ".faceless-saved.jsonl";
-const PART_NAME = /^\.faceless-.+\.part$/;
-const ABANDONED_AFTER_MS = 60 * 60_000;
+const lineSchema = z.object({ jobId: z.string(), name: z.string() });
 
 export class VideoSaver {
   readonly #options: VideoSaverOptions;
-  readonly #pending = new Map<string, PendingVideo>();
+  /** The videos that are being saved. Each resolves when nothing is done for it any more. */
+  readonly #pending = new Map<string, Promise<void>>();
   /** When a failed video may be tried again, on the monotonic clock. */
   readonly #retryAtMs = new Map<string, number>();
   /** Each resolves when the last download that was given to it has ended. */
   readonly #slots = Array.from({ length: MAX_DOWNLOADS }, () => Promise.resolve());
-  #isClosed = false;
+  readonly #shutdown = new AbortController();
 
   constructor(options: VideoSaverOptions) {
     this.#options = options;
@@ -82,23 +76,18 @@ export class VideoSaver {
    * longer for the files that are being saved.
    */
   async refresh(jobIds: readonly string[], patienceMs = 0): Promise<void> {
-    const { folder, book, clock, log } = this.#options;
-    if (folder === undefined || this.#isClosed) return;
-    const read = this.#refresh(folder, jobIds).catch((error: unknown) =>
-      log.debug("The folder of saved videos can't be read.", error),
-    );
-    await Promise.race([read, pause(clock, FOLDER_DEADLINE_MS)]);
+    const { folder, book, clock } = this.#options;
+    if (folder === undefined || this.#shutdown.signal.aborted) return;
+    await Promise.race([this.#refresh(folder, jobIds), pause(clock, FOLDER_DEADLINE_MS)]);
     const linked = jobIds.filter((jobId) => book.get(jobId).link !== undefined);
-    const saving = linked.flatMap((jobId) => this.#pending.get(jobId)?.saving ?? []);
+    const saving = linked.flatMap((jobId) => this.#pending.get(jobId) ?? []);
     if (saving.length > 0) await Promise.race([Promise.all(saving), pause(clock, patienceMs)]);
   }
 
   /** Ends all downloads for good. Resolves when nothing of them is left on disk. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    const videos = [...this.#pending.values()];
-    for (const { stop } of videos) stop.abort();
-    await Promise.all(videos.map(({ saving }) => saving));
+    this.#shutdown.abort();
+    await Promise.all(this.#pending.values());
   }
 
   async #refresh(folder: string, jobIds: readonly string[]): Promise<void> {
@@ -114,26 +103,27 @@ export class VideoSaver {
 
   #saveIfReady(jobId: string): void {
     const { folder, book, clock } = this.#options;
-    const record = book.get(jobId);
     const retryAtMs = this.#retryAtMs.get(jobId) ?? -Infinity;
-    if (folder === undefined || this.#isClosed || this.#pending.has(jobId)) return;
-    if (stateOf(lastStatus(record) ?? "") !== "ready" || clock.monotonicMs() < retryAtMs) return;
-    const stop = new AbortController();
-    const saving = this.#save(folder, jobId, stop.signal).finally(() => this.#pending.delete(jobId));
-    this.#pending.set(jobId, { stop, saving });
+    if (folder === undefined || this.#shutdown.signal.aborted || this.#pending.has(jobId)) return;
+    if (stateOf(lastStatus(book.get(jobId)) ?? "") !== "ready" || clock.monotonicMs() < retryAtMs) return;
+    this.#pending.set(
+      jobId,
+      this.#save(folder, jobId).finally(() => this.#pending.delete(jobId)),
+    );
   }
 
   /** Never rejects. */
-  async #save(folder: string, jobId: string, signal: AbortSignal): Promise<void> {
+  async #save(folder: string, jobId: string): Promise<void> {
     const { book, clock, log } = this.#options;
+    const { signal } = this.#shutdown;
     try {
-      const link = await this.#findLink(jobId, signal);
+      const hasLink = await this.#findLink(jobId);
       await book.readJournal();
       const name = nameOf(book.get(jobId), clock.now());
       const path = join(folder, name);
-      if (link === undefined || signal.aborted || (await readNames(folder)).has(jobId)) return;
+      if (!hasLink || signal.aborted || (await readNames(folder)).has(jobId)) return;
       book.setSaved(jobId, { state: "saving", path });
-      await this.#inSlot(() => this.#write(path, jobId, signal));
+      await this.#inSlot(() => this.#write(folder, path, jobId));
       await fs.appendFile(join(folder, RECORD), `${JSON.stringify({ jobId, name })}\n`);
       book.setSaved(jobId, { state: "saved", path });
     } catch (error) {
@@ -145,33 +135,31 @@ export class VideoSaver {
     }
   }
 
-  /** The link of a finished video; undefined if the list names none for long, or by the signal. */
-  async #findLink(jobId: string, signal: AbortSignal): Promise<string | undefined> {
+  /** Returns false if the list names no link for long, or when closed. */
+  async #findLink(jobId: string): Promise<boolean> {
     const { book, reader, clock } = this.#options;
-    for (let lookups = 0; lookups < LOOKUPS.max && !signal.aborted; lookups++) {
-      const { link } = book.get(jobId);
-      if (link !== undefined) return link.url;
+    const { signal } = this.#shutdown;
+    const hasLink = () => book.get(jobId).link !== undefined;
+    for (let lookups = 0; !hasLink() && lookups < LOOKUPS.max && !signal.aborted; lookups++) {
       await reader.refreshFromList(LOOKUPS.firstMs);
-      if (book.get(jobId).link === undefined)
-        await pause(clock, Math.min(LOOKUPS.maxMs, LOOKUPS.firstMs * 2 ** lookups), signal);
+      if (!hasLink()) await pause(clock, Math.min(LOOKUPS.maxMs, LOOKUPS.firstMs * 2 ** lookups), signal);
     }
-    return undefined;
+    return hasLink();
   }
 
   /** Writes the file beside its place, and starts over when the connection breaks, twice at most. */
-  async #write(path: string, jobId: string, signal: AbortSignal): Promise<void> {
-    const { folder = "", book, download, clock } = this.#options;
+  async #write(folder: string, path: string, jobId: string): Promise<void> {
+    const { book, download, clock } = this.#options;
+    const { signal } = this.#shutdown;
     await fs.mkdir(folder, { recursive: true });
     if (await exists(path)) return;
-    await removeAbandoned(folder, clock.now());
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted();
       // Two processes may save the same video, so each writes to a file of its own.
       const part = join(folder, `.faceless-${crypto.randomUUID()}.part`);
       try {
         await download(book.get(jobId).link?.url ?? "", part, signal);
-        if (!(await exists(path))) await fs.rename(part, path);
-        return;
+        return await fs.rename(part, path);
       } catch (error) {
         const mayPass = error instanceof DownloadFailure && error.mayPass;
         if (!mayPass || attempt === MAX_ATTEMPTS) throw error;
@@ -194,9 +182,7 @@ export class VideoSaver {
 export function nameOf(record: JobRecord, nowMs: number): string {
   const localMs = nowMs - new Date(nowMs).getTimezoneOffset() * 60_000;
   const date = new Date(localMs).toISOString().slice(0, 10);
-  // Ids that are no UUIDs mostly differ at their end, and may hold anything.
-  const { jobId } = record;
-  const id = JOB_ID.test(jobId) ? jobId.slice(0, 8) : Buffer.from(jobId).toString("hex").slice(-8);
+  const id = record.jobId.replace(/[^\w-]/g, "").slice(0, 8);
   const free = MAX_NAME_BYTES - `faceless-${date}--${id}.mp4`.length;
   return ["faceless", date, ...wordsOf(titleOf(record) ?? "", free), `${id}.mp4`].join("-");
 }
@@ -214,44 +200,25 @@ function wordsOf(title: string, maxBytes: number): string[] {
 
 /** The file of each job that was ever saved, by whichever process. */
 async function readNames(folder: string): Promise<ReadonlyMap<string, string>> {
-  const text = await fs.readFile(join(folder, RECORD), "utf8").catch((error: unknown) => {
-    if (isMissing(error)) return "";
-    throw error;
-  });
+  const text = await fs.readFile(join(folder, RECORD), "utf8").catch(() => "");
   return new Map(text.split("\n").flatMap(parseLine));
 }
 
 function parseLine(line: string): (readonly [jobId: string, name: string])[] {
   try {
-    const saved: unknown = JSON.parse(line);
-    if (typeof saved !== "object" || saved === null || !("jobId" in saved) || !("name" in saved)) return [];
-    return [[String(saved.jobId), basename(String(saved.name))]];
+    const { jobId, name } = lineSchema.parse(JSON.parse(line));
+    return [[jobId, name]];
   } catch {
     // The line was torn.
     return [];
   }
 }
 
-async function removeAbandoned(folder: string, nowMs: number): Promise<void> {
-  for (const name of (await fs.readdir(folder)).filter((name) => PART_NAME.test(name))) {
-    const path = join(folder, name);
-    const { mtimeMs } = await fs.stat(path).catch(() => ({ mtimeMs: Infinity }));
-    if (nowMs - mtimeMs > ABANDONED_AFTER_MS) await fs.rm(path, { force: true }).catch(() => {});
-  }
-}
-
 async function exists(path: string): Promise<boolean> {
-  return fs.access(path).then(
+  return fs.stat(path).then(
     () => true,
-    (error: unknown) => {
-      if (isMissing(error)) return false;
-      throw error;
-    },
+    () => false,
   );
-}
-
-function isMissing(error: unknown): boolean {
-  return ["ENOENT", "ENOTDIR"].includes(errnoOf(error) ?? "");
 }
 
 const PROBLEMS: Readonly<Record<string, string>> = {

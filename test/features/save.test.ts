@@ -1,6 +1,6 @@
 // FACELESS_SAVE_DIR as a user sees it: finished videos become files.
 
-import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { nameOf } from "../../src/jobs/save-video.ts";
@@ -233,26 +233,18 @@ test("five redirects are followed", async () => {
   expect(filesIn(folder)).toEqual([expect.stringMatching(UNTITLED)]);
 });
 
-test("a file that is there is left alone, and a part that a dead process left is removed after an hour", async () => {
+test("a file that is there is left alone", async () => {
   const { folder, env, downloads } = await setUp();
   const first = await connectLegacy({ env });
   expect(await outcome(first)).toMatch(/^It is saved as /);
   const [name = ""] = filesIn(folder);
   rmSync(join(folder, ".faceless-saved.jsonl"));
   writeFileSync(join(folder, name), "the user's own");
-  const [old, young] = [".faceless-old.part", ".faceless-young.part"].map((part) => join(folder, part));
-  for (const part of [old, young]) writeFileSync(String(part), "");
-  utimesSync(String(old), new Date(), new Date(Date.now() - 61 * 60_000));
 
   const second = await connectLegacy({ env });
   expect(await outcome(second)).toMatch(/^It is saved as /);
   expect(readFileSync(join(folder, name), "utf8")).toBe("the user's own");
   expect(downloads()).toBe(1);
-  rmSync(join(folder, name));
-  rmSync(join(folder, ".faceless-saved.jsonl"));
-  const third = await connectLegacy({ env });
-  expect(await outcome(third)).toMatch(/^It is saved as /);
-  expect(filesIn(folder).toSorted()).toEqual([".faceless-young.part", name]);
 });
 
 test("a folder that can't be made costs the file and never the call", async () => {
