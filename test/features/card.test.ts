@@ -72,12 +72,15 @@ test.each<[string, ClientStart, boolean, string]>([
   ["a client that asks the user", {}, true, "data-publishes data-asks"],
   ["FACELESS_CONFIRM_PUBLISH=always, a client that can't ask", ALWAYS, false, ""],
   ["--no-publish", { args: ["--no-publish"] }, true, "data-asks"],
-])("with %s the card is told what there is", async (_, { args = [], env = {} }, asks, flags) => {
-  const user = () => Promise.resolve({ action: "decline" as const });
-  const { text } = await readCard({ args: ["--sandbox", ...args], env, ...(asks && { user }) });
+])(
+  "the card knows if it may publish and if the client asks the user: %s",
+  async (_, { args = [], env = {} }, asks, flags) => {
+    const user = () => Promise.resolve({ action: "decline" as const });
+    const { text } = await readCard({ args: ["--sandbox", ...args], env, ...(asks && { user }) });
 
-  expect(/<body[^>]*>/.exec(text)?.[0]).toBe(`<body ${`${flags} data-sandbox`.trim()}>`);
-});
+    expect(/<body[^>]*>/.exec(text)?.[0]).toBe(`<body ${`${flags} data-sandbox`.trim()}>`);
+  },
+);
 
 test("a read-only server has no card", async () => {
   const { raw } = await connectModern({ args: ["--sandbox", "--read-only"] });

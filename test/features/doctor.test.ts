@@ -134,11 +134,6 @@ const BROKEN: readonly BrokenSetUp[] = [
     told: new RegExp(`^fail start ${AGAIN} \\(there is no file "/opt/old/dist/bin.cjs"\\)$`),
   },
   {
-    what: "a Node.js that is gone",
-    content: (url) => servers(good(url), { command: "/opt/old/bin/node" }),
-    told: new RegExp(`^fail start ${AGAIN} \\(there is no program "/opt/old/bin/node"\\)$`),
-  },
-  {
     what: "a program that ends at once",
     content: (url) => servers(good(url), { args: [SERVER, "--fails"] }),
     told: new RegExp(`^fail start ${AGAIN} \\(exit code 2; it printed "No such option."\\)$`),
@@ -393,11 +388,6 @@ test.each<[string, () => Promise<Values> | Values, RegExp]>([
     "a journal that can't be read",
     async () => ({ ...(await at()), FACELESS_STATE_DIR: join(await file(), "state") }),
     /^fail journal .+ \(it can't be read \(ENOTDIR: .+\/state\)\. Nothing is paid for or posted/,
-  ],
-  [
-    "a folder for videos that can't be written",
-    async () => ({ ...(await at()), FACELESS_SAVE_DIR: await file() }),
-    /^warn saved videos Set FACELESS_SAVE_DIR to a folder that you can write to.+\(ENOTDIR\)\./,
   ],
 ])("doctor names %s and how to fix it, and nothing else", async (_, env, told) => {
   const { code, lines } = await inTerminal(await env());

@@ -5,8 +5,7 @@
 import { describe, expect, test } from "vitest";
 import { BRIDGE_FIELDS } from "../../src/service/responses.ts";
 import { TEST_CLIENTS, factsOf, textOf } from "../fixtures/clients.ts";
-import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
-import { temporaryFolder } from "../fixtures/folder.ts";
+import { JOB_ID, KEY, OTHER_JOB_ID } from "../fixtures/constants.ts";
 import { type RecordedRequest, scriptedService } from "../fixtures/scripted-service.ts";
 import { modernEndpoint } from "../fixtures/mcp-endpoints.ts";
 
@@ -169,41 +168,5 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     const descriptions = resources.map(({ description }) => description);
     expect(descriptions).toContain('Video job, last seen as "failed".');
     expect(client.stderr()).toBe("");
-  });
-
-  test("topic, time and posts come from this computer's journal where the service omits them", async () => {
-    const finalVideoUrl = "https://media.example/f.mp4";
-    const video = { jobId: JOB_ID, status: "completed", finalVideoUrl };
-    const rest = await scriptedService({
-      [GENERATE]: { status: 201, json: { jobId: JOB_ID, status: "processing" } },
-      [STATUS]: { json: { status: "completed", videoUrls: [] } },
-      [PUBLISH]: { json: { results: [{ platform: "tiktok", ok: true }] } },
-      [VIDEOS]: { json: { videos: [video], nextCursor: null } },
-    });
-    const env = {
-      FACELESS_API_KEY: KEY,
-      FACELESS_BASE_URL: rest.url,
-      FACELESS_STATE_DIR: temporaryFolder(),
-    };
-    const topic = `[waves] Why is the sea salty? ${"Each river brings a little salt. ".repeat(4)}`.trim();
-    const maker = await connect({ env });
-    await maker.call("generate_video", { topic, duration: 20 });
-    await maker.call("publish_video", { jobId: JOB_ID, platforms: ["tiktok"] });
-
-    const client = await connect({ env });
-    const listed = await client.call("list_videos");
-    const status = await client.call("get_video_status", { jobId: JOB_ID });
-
-    const publishedTo = [{ platform: "tiktok", at: A_TIME }];
-    expect(status.structuredContent).toMatchObject({ arguments: { topic, duration: 20 }, publishedTo });
-    const known = {
-      topic: "Why is the sea salty? Each river brings a little salt. Each river brings a…",
-      createdAt: A_TIME,
-      ordered: { seconds: 20, language: "en", style: "story" },
-      publishedTo,
-    };
-    expect(factsOf(listed.structuredContent)).toEqual({
-      videos: [{ ...video, ...known }],
-    });
   });
 });

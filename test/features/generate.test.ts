@@ -298,14 +298,17 @@ describe("an order that looks like a mistake", () => {
   });
 });
 
-test.each(["none", "Off", "mute"])("a voice that means silence is a wish: %s", async (voice) => {
-  const { call, orders } = await world();
+test.each(["none", "Off", "silent", "mute", "no"])(
+  "a voice that means silence is a wish: %s",
+  async (voice) => {
+    const { call, orders } = await world();
 
-  expect(textOf(await call({ ...TIDES, voice }))).toBe(
-    `voice: "${voice}" would be a video without a voice, which is not possible here. This call started no video and spent no credits. The same call would fail again. Tell the user, and call without voice only if they still want the video.`,
-  );
-  expect(orders()).toEqual([]);
-});
+    expect(textOf(await call({ ...TIDES, voice }))).toBe(
+      `voice: "${voice}" would be a video without a voice, which is not possible here. This call started no video and spent no credits. The same call would fail again. Tell the user, and call without voice only if they still want the video.`,
+    );
+    expect(orders()).toEqual([]);
+  },
+);
 
 describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   const choose = (decision: string): UsersAnswer => ({ action: "accept", content: { decision } });
@@ -319,19 +322,24 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
       1,
     ],
     ["no way to ask", undefined, "The call confirmed this repeat; the user was not asked.", 2],
-  ])("another video of the same words is paid for after %s or not", async (_, answers, said, paid) => {
-    const { call, orders, questions } = await world({ connect, ...(answers && { answers }) });
-    await call();
-    const second = await call({ ...TIDES, confirm: codeIn(await call()) });
+  ])(
+    "another video of the same words is paid for unless the user says no: %s",
+    async (_, answers, said, paid) => {
+      const { call, orders, questions } = await world({ connect, ...(answers && { answers }) });
+      await call();
+      const second = await call({ ...TIDES, confirm: codeIn(await call()) });
 
-    expect(textOf(second)).toContain(said);
-    expect(questions.map(({ message }) => message)).toEqual(
-      answers === undefined
-        ? []
-        : [`Pay for another video of the same words, "Tides turn." (${ORDERED})? One was ordered just now.`],
-    );
-    expect(orders()).toHaveLength(paid);
-  });
+      expect(textOf(second)).toContain(said);
+      expect(questions.map(({ message }) => message)).toEqual(
+        answers === undefined
+          ? []
+          : [
+              `Pay for another video of the same words, "Tides turn." (${ORDERED})? One was ordered just now.`,
+            ],
+      );
+      expect(orders()).toHaveLength(paid);
+    },
+  );
 
   test.each<[string, string, World["answers"], number, number]>([
     ["on", "a yes", [choose("Pay for this video")], 1, 1],

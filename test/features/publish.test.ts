@@ -98,11 +98,14 @@ const guidanceOf = ({ structuredContent = {} }: Result) => [
 /** The code in a result or an error. */
 const codeIn = (result: Result) => /confirm: "(\w+)"/.exec(textOf(result))?.[1] ?? "no code";
 
-describe("before a post, in every client,", () => {
-  const ASKING: [string, World] = ["one that asks", { answers: [YES] }];
+describe("before a post", () => {
+  const ASKING: [string, World] = ["a client that asks", { answers: [YES] }];
   const OTHERS: [string, World][] = [
-    ["one that can't ask", {}],
-    ["one whose user turned the question off", { answers: [YES], env: { FACELESS_CONFIRM_PUBLISH: "off" } }],
+    ["a client that can't ask", {}],
+    [
+      "a client whose user turned the question off",
+      { answers: [YES], env: { FACELESS_CONFIRM_PUBLISH: "off" } },
+    ],
   ];
   const OBSTACLES: [string, World, string, string][] = [
     ["renders", { job: statusOf("processing") }, "not_ready", "The video is still rendering."],
@@ -113,10 +116,16 @@ describe("before a post, in every client,", () => {
     ["has no account at all", { accounts: [] }, "not_connected", "None is connected yet."],
   ];
   test.each([
-    ...OBSTACLES.map((obstacle) => [...ASKING, ...obstacle] as const),
-    ...OTHERS.flatMap((client) => OBSTACLES.slice(0, 1).map((obstacle) => [...client, ...obstacle] as const)),
-  ])("%s, nothing is asked or sent of a video that %3$s", async (_, client, __, obstacle, code, text) => {
-    const { call, questions, posts } = await world({ ...client, ...obstacle });
+    ...OBSTACLES.map(
+      ([video, ...rest]) => [video, ASKING[0], { ...ASKING[1], ...rest[0] }, ...rest] as const,
+    ),
+    ...OTHERS.flatMap(([client, options]) =>
+      OBSTACLES.slice(0, 1).map(
+        ([video, ...rest]) => [video, client, { ...options, ...rest[0] }, ...rest] as const,
+      ),
+    ),
+  ])("a video that %s is neither asked about nor sent by %s", async (_, __, options, ___, code, text) => {
+    const { call, questions, posts } = await world(options);
     const refused = await call();
 
     expect(errorIn(refused)).toMatchObject({ code, outcome: "not_sent" });

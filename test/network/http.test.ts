@@ -47,30 +47,18 @@ beforeAll(() => {
 });
 afterAll(() => distrust());
 
-test("reads answers of 4 MB, one after another on one connection", async () => {
-  const rest = await scriptedService({ "GET /path": { body: "x".repeat(LIMIT) } });
+test("reads answers of 4 MB of UTF-8, one after another on one connection", async () => {
+  // Some of its characters are split between two chunks.
+  const body = "€".repeat(LIMIT / 3);
+  const rest = await scriptedService({ "GET /path": { body } });
   const client = http(rest.url);
 
   for (let answer = 0; answer < 3; answer++) {
-    expect((await client.send(request("GET", rest.url))).text).toHaveLength(LIMIT);
+    expect((await client.send(request("GET", rest.url))).text === body).toBe(true);
     // undici returns the connection to its pool a moment after the answer.
     for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
   }
   expect(rest.connections()).toBe(1);
-});
-
-test("reads an answer as UTF-8, split characters included", async () => {
-  const rest = await scriptedService({
-    "GET /path": async (_, { outgoing }) => {
-      for (const byte of Buffer.from("añ€😀")) {
-        outgoing.write(Uint8Array.of(byte));
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      outgoing.end();
-    },
-  });
-
-  expect((await http(rest.url).send(request("GET", rest.url))).text).toBe("añ€😀");
 });
 
 test("sends a paid request on a connection of its own, as a kept one may be dead", async () => {

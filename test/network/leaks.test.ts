@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { GENERATE, JOB_ID, STATUS, VIDEOS } from "../fixtures/constants.ts";
-import { scriptedService, type Scripts, startScriptedService } from "../fixtures/scripted-service.ts";
+import { type Scripts, startScriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 import { connect, failureOf } from "./bridge.ts";
 
@@ -52,22 +52,4 @@ test("No socket and no timer remains after close, whatever the outcome of the ca
   await life();
 
   expect(activeResources()).toEqual(before);
-});
-
-test("A caller's signal has no listeners after its call", async () => {
-  const rest = await scriptedService(SCRIPTS);
-  const service = connect({ baseUrl: rest.url });
-  const cancel = new AbortController();
-  let listeners = 0;
-  const { signal } = cancel;
-  const add = signal.addEventListener.bind(signal);
-  const remove = signal.removeEventListener.bind(signal);
-  signal.addEventListener = (...args: Parameters<typeof add>) => (listeners++, add(...args));
-  signal.removeEventListener = (...args: Parameters<typeof remove>) => (listeners--, remove(...args));
-
-  await service.getJob(JOB_ID, { signal });
-  await service.listVideos({}, { signal });
-  await service.generate({ topic: "x" }, { signal });
-
-  expect(listeners).toBe(0);
 });

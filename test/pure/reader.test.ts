@@ -121,7 +121,6 @@ test("a user's read looks up the final video before the end is emitted", async (
 
 test.each([
   ["lags", (world: PolledWorld) => void (world.list = [])],
-  ["has none yet", (world: PolledWorld) => void (world.list = [{ jobId: "a", status: "completed" }])],
   ["fails", (world: PolledWorld) => void world.failing.set("list", failure("service_failed"))],
 ])("the final video is looked up every five seconds at most while the list %s", async (_, breakList) => {
   const world = completedWorld();
@@ -178,7 +177,6 @@ test("a link that is over a minute old is known to be old if the list fails", as
 test.each([
   ["the status names one", job("a", { status: "completed", finalVideoUrl: FINAL })],
   ["the job runs", job("a")],
-  ["the job failed", job("a", { status: "failed" })],
 ])("the final video of a completed job is not looked up if %s", async (_, state) => {
   const world = runningWorld("a");
   world.jobs.set("a", state);

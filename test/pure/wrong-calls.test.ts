@@ -121,11 +121,11 @@ test.each<[object, number | undefined, number?]>([
 });
 
 test.each([
-  [generateVideo, { topic: "Tides" }, ["captions"]],
-  [generateVideo, { topic: "Tides", duration: "half a minute" }, ["price"]],
-  [publishVideo, { jobId: JOB_ID, platforms: ["tiktok"] }, ["caption", "scheduleAt"]],
-  [publishVideo, { jobId: JOB_ID }, ["platform"]],
-])("%o says of a wish beside %j that it can't be fulfilled: %j", async (tool, args, wishes) => {
+  ["generate_video", ["captions"], { topic: "Tides" }, generateVideo],
+  ["generate_video", ["price"], { topic: "Tides", duration: "half a minute" }, generateVideo],
+  ["publish_video", ["caption", "scheduleAt"], { jobId: JOB_ID, platforms: ["tiktok"] }, publishVideo],
+  ["publish_video", ["platform"], { jobId: JOB_ID }, publishVideo],
+])("%s says that wishes can't be fulfilled: %j beside %j", async (_, wishes, args, tool) => {
   const { call, computer } = createHarness(tool);
   const error = await errorOf(call({ ...args, ...Object.fromEntries(wishes.map((name) => [name, "x"])) }));
 

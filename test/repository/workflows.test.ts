@@ -118,7 +118,7 @@ test.each([
   ["a commit that CI has passed", "1", 0],
   ["a commit that CI has not passed", "0", 1],
   ["an answer that is no number", '{"message":"Not Found"}', 2],
-])("for %s the release's check of its commit fails or passes", async (_, total, code) => {
+])("a release is stopped unless CI has passed its commit: %s", async (_, total, code) => {
   const step = jobOf("release.yml check")?.steps.find(({ name }) => name?.startsWith("CI passed"));
   const env = await fakeProgram("gh", `echo '${total}'; echo "$*" >&2`);
 
@@ -214,7 +214,7 @@ test.each([
   ["nothing is left to do", {}, ["Nothing in the repository stops the release."]],
   ["the changelog has no day", { heading: "[1.1.0] - unreleased" }, [UNDATED]],
   ["the changelog begins with a pre-release", { heading: "[1.1.0-rc.1] - 2027-01-31" }, [UNDATED]],
-])("where %s, the release's check says so, a line for each", async (_, release, lines) => {
+])("the release's check says, with a line for each fault, that %s", async (_, release, lines) => {
   const { code, stdout } = await runScript("release-check", release);
   expect({ code, lines: stdout.split("\n") }).toEqual({
     code: Object.keys(release).length === 0 ? 0 : 1,
