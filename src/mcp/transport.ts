@@ -33,6 +33,9 @@ export interface Hook {
 const SENT_FIRST =
   /^(initialize|notifications\/initialized|ping|server\/discover|(tools|prompts|resources\/templates)\/list)$/;
 
+/** The SDK's buffer also holds the lines that came in the same chunk. */
+const MAX_LINE_BYTES = STDIO_DEFAULT_MAX_BUFFER_SIZE;
+
 export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   onerror?: (error: Error) => void;
@@ -46,7 +49,8 @@ export class StdioTransport implements Transport {
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
-    this.#wire = new StdioServerTransport(Readable.from(readLines(options.input)), options.output);
+    const lines = Readable.from(readLines(options.input));
+    this.#wire = new StdioServerTransport(lines, options.output, { maxBufferSize: 2 * MAX_LINE_BYTES });
     /* eslint-disable unicorn/prefer-add-event-listener -- the SDK's Transport has no other way */
     this.#wire.onmessage = (message) => void this.#receive(message);
     this.#wire.onerror = (error) => this.onerror?.(error);
@@ -76,7 +80,13 @@ export class StdioTransport implements Transport {
       this.#answering.get(message.id)?.answered?.(message.id);
       this.#answering.delete(message.id);
     }
-    this.#options.output.write(`${this.#options.transformOutgoing(JSON.stringify(message))}\n`);
+    const { output, transformOutgoing } = this.#options;
+    // What is sent in one turn is written at once.
+    if (output.writableCorked === 0) {
+      output.cork();
+      setImmediate(() => output.uncork());
+    }
+    output.write(`${transformOutgoing(JSON.stringify(message))}\n`);
   }
 
   /** Delivers what has to wait in the order in which it came: a cancellation must follow its request. */
@@ -91,16 +101,16 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Leaves out a line that the SDK's buffer can't hold, since the SDK would end the connection. */
+/** Whole lines, those of a chunk together. Leaves out one that is too long: the SDK would end the connection. */
 async function* readLines(input: Readable): AsyncGenerator<Buffer> {
   let unfinished = "";
   for await (const chunk of input.setEncoding("utf8")) {
     const lines = `${unfinished}${String(chunk)}`.split("\n");
     unfinished = lines.pop() ?? "";
-    for (const line of lines) {
-      const bytes = Buffer.from(`${withoutNulls(line)}\n`);
-      if (bytes.length <= STDIO_DEFAULT_MAX_BUFFER_SIZE) yield bytes;
-    }
+    const kept = lines
+      .map((line) => `${withoutNulls(line)}\n`)
+      .filter((line) => Buffer.byteLength(line) <= MAX_LINE_BYTES);
+    if (kept.length > 0) yield Buffer.from(kept.join(""));
   }
   // Requests that can be answered at once still are.
   await nextTurn();
