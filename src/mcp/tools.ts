@@ -86,16 +86,22 @@ function listed(
 }
 
 function toolContext(application: Application, server: McpServer["server"], mcpReq: McpRequest): ToolContext {
-  const { elicitation, config, clock } = application;
+  const { config, service, jobs, reader, videoSaver, generateOnce, publishOnce, elicitation, clock } =
+    application;
   const { signal } = mcpReq;
   const calledMs = clock.monotonicMs();
   const info = clientInfo(server, mcpReq);
   return {
-    ...application,
+    config,
+    service,
+    jobs,
+    reader,
+    videoSaver,
+    generateOnce,
+    publishOnce,
+    clock,
     signal,
-    get client() {
-      return describeClient(info);
-    },
+    client: describeClient(info),
     maxWaitSeconds: maxWaitSeconds(info, mcpReq._meta?.progressToken !== undefined),
     // A server that is not set up asks nothing: the request says what is missing.
     askUser: async (question) => config.problems.length > 0 || elicitation.confirm(server, mcpReq, question),

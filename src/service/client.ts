@@ -105,7 +105,8 @@ export class ServiceClient {
     const url = requests.address(`/api/v1/status/${encodeURIComponent(jobId)}`);
     const read = (answer: ParsedResponse): Job => {
       const job = requests.parse(OPERATIONS.getJob, jobStatusSchema, answer);
-      return { ...job, jobId, done: isEnded(job.status) };
+      // Not a copy: fields that follow a spread are slow on Node.js 20.
+      return Object.assign(job, { jobId, done: isEnded(job.status) });
     };
     return requests.request(OPERATIONS.getJob, { url }, read, options);
   }

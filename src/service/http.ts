@@ -15,7 +15,8 @@ import { explainNetworkError, type TransportFacts, TransportFailure } from "./tr
 export interface HttpRequest {
   readonly method: Method;
   readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Of this request alone: behind a proxy undici adds to them. */
+  readonly headers: Record<string, string>;
   readonly body?: string;
   /** Takes the key out of the answer's headers, before any part of them is shown. */
   readonly redact: Redact;
@@ -125,11 +126,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       this.#resolve = resolve;
       this.#reject = reject;
       const path = `${url.pathname}${url.search}`;
-      // The headers are copied: behind a proxy undici adds to them.
-      dispatcher.dispatch(
-        { origin: url.origin, path, method, headers: { ...headers }, body: body ?? null },
-        this,
-      );
+      dispatcher.dispatch({ origin: url.origin, path, method, headers, body: body ?? null }, this);
     });
   }
 

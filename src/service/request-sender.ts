@@ -111,7 +111,7 @@ export class RequestSender {
     const { url, body } = parts;
     const endsAtMs = this.#clock.monotonicMs() + deadlineMs;
     const readResponse = (response: ServiceResponse) =>
-      read({ ...response, json: this.json.parse(response.text) });
+      read({ json: this.json.parse(response.text), ...response });
     for (let attempt = 1; ; attempt++) {
       let failure: BridgeError;
       try {

@@ -113,10 +113,14 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
 
 /** Safe is https, and http to this computer if the service runs on it too; never with a user or password. */
 function isSafeLink(link: string, isLocal: boolean): boolean {
-  if (link.length > MAX_LINK || /\s/.test(link) || !URL.canParse(link)) return false;
-  const { protocol, hostname, username, password } = new URL(link);
-  if (username !== "" || password !== "") return false;
-  return protocol === "https:" || (protocol === "http:" && isLocal && isLoopback(hostname));
+  if (link.length > MAX_LINK || /\s/.test(link)) return false;
+  try {
+    const { protocol, hostname, username, password } = new URL(link);
+    if (username !== "" || password !== "") return false;
+    return protocol === "https:" || (protocol === "http:" && isLocal && isLoopback(hostname));
+  } catch {
+    return false;
+  }
 }
 
 /** Body of POST /api/v1/generate. The service has a default for each field that is left out. */

@@ -54,13 +54,13 @@ export function describe(record: JobRecord, options: DescribeOptions): ToolOutco
   const job = lastState(record);
   const age = ageMs(record, options.nowMs);
   const facts: Facts = {
-    ...options,
     record,
     job,
     ageMs: age,
     isLong: age !== undefined && age >= LONG_RENDER_MS,
     posts: record.posts && newestOf(record.posts),
     isLinkMissing: job.finalVideoUrl === undefined && !hasUnsafeLinks(job),
+    ...options,
   };
   const state = stateOf(job.status);
   const { posts = [] } = facts;

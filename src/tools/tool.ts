@@ -116,18 +116,18 @@ export function withGuidance(
 ): Record<string, unknown> {
   const guidance = {
     summary: cutText(summary, MAX_GUIDANCE),
-    ...(nextStep !== undefined && { nextStep: cutText(nextStep, MAX_GUIDANCE) }),
+    nextStep: nextStep && cutText(nextStep, MAX_GUIDANCE),
   };
   const maxBytes = MAX_RESULT_BYTES - Buffer.byteLength(JSON.stringify(guidance)) - RESERVED_BYTES;
   const { value, truncation } = truncateToFit({ ...result }, maxBytes);
   const isCut = truncation !== undefined;
   return {
-    ...guidance,
     summary: inSentences(
       guidance.summary,
       isCut && describeTruncation(truncation),
       config.sandbox && SANDBOX_NOTICE,
     ),
+    ...(guidance.nextStep !== undefined && { nextStep: guidance.nextStep }),
     ...value,
     ...(isCut && { partsLeftOut: true }),
   };
