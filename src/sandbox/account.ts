@@ -20,7 +20,6 @@ export interface AccountOptions {
 interface Job {
   readonly jobId: string;
   readonly topic: string;
-  readonly startedAtMs: number;
   /** Strictly increasing, so that a page's last createdAt is a cursor that skips and repeats nothing. */
   readonly createdAtMs: number;
   readonly plan: RenderPlan;
@@ -54,19 +53,17 @@ export class Account {
     if (topic.includes("[rate_limit]")) this.#refuseForAWhile(topic);
     if (topic.includes("[out_of_credits]") || this.#creditsLeft() < 1)
       throw new ServiceError(402, "out_of_credits", NO_CREDITS);
-    const startedAtMs = this.#options.now();
     const newest = [...this.#jobs.values()].at(-1);
     const job: Job = {
       jobId: randomUUID(),
       topic,
-      startedAtMs,
-      createdAtMs: Math.max(startedAtMs, (newest?.createdAtMs ?? 0) + 1),
+      createdAtMs: Math.max(this.#options.now(), (newest?.createdAtMs ?? 0) + 1),
       plan: planRender(request, this.#options.renderSeconds),
     };
     this.#jobs.set(job.jobId, job);
     this.#options.onStart({
       jobId: job.jobId,
-      endsAtMs: startedAtMs + renderEndsAfterMs(job.plan),
+      endsAtMs: job.createdAtMs + renderEndsAfterMs(job.plan),
       ...(!job.plan.fails && { video: { url: this.#finalVideoUrl(job.jobId), durationSeconds: duration } }),
     });
     return { jobId: job.jobId, status: "processing" as const };
@@ -133,7 +130,7 @@ export class Account {
   }
 
   #stateOf(job: Job): RenderState {
-    return renderStateAt(job.plan, this.#options.now() - job.startedAtMs);
+    return renderStateAt(job.plan, this.#options.now() - job.createdAtMs);
   }
 
   /** A failed render refunds its credit: it is not counted. */
@@ -152,12 +149,8 @@ export class Account {
   #post(jobId: string, platform: string) {
     if (!CONNECTED_PLATFORMS.some((connected) => connected.platform === platform))
       return { platform, ok: false, error: `No ${platform} account is connected.` };
-    if (platform === EXPIRED_PLATFORM)
-      return {
-        platform,
-        ok: false,
-        error: `The ${platform} access token has expired. Reconnect the account.`,
-      };
+    const expired = `The ${platform} access token has expired. Reconnect the account.`;
+    if (platform === EXPIRED_PLATFORM) return { platform, ok: false, error: expired };
     const path = `/media/posts/${platform}/${jobId}.mp4`;
     this.#posts.add(path);
     return { platform, ok: true, url: `${this.#options.url}${path}` };

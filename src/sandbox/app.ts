@@ -29,9 +29,7 @@ export function createApp(routes: readonly Route[], apiKey: string, rateLimit: R
   async function answer(incoming: IncomingMessage, signal: AbortSignal): Promise<Reply> {
     if (!LOOPBACK_HOST.test(incoming.headers.host ?? ""))
       throw new ServiceError(403, "wrong_host", "The sandbox answers under loopback names only.");
-    const target = `http://sandbox${incoming.url ?? "/"}`;
-    if (!URL.canParse(target)) throw noSuchPath();
-    const url = new URL(target);
+    const url = new URL(`http://sandbox${incoming.url ?? "/"}`);
     if (/^\/api(\/|$)/.test(url.pathname)) {
       checkKey(incoming.headers.authorization, apiKey);
       rateLimit.acquire();
@@ -40,17 +38,13 @@ export function createApp(routes: readonly Route[], apiKey: string, rateLimit: R
       const match = methods.includes(incoming.method ?? "") ? path.exec(url.pathname) : null;
       if (match !== null) return handle({ incoming, url, parameters: { ...match.groups }, signal });
     }
-    throw noSuchPath();
+    throw new ServiceError(404, "not_found", "No such path, or not with this method.");
   }
 
   return async (incoming: IncomingMessage, signal: AbortSignal): Promise<Reply> => {
     const reply = await answer(incoming, signal).catch(errorReply);
     return { ...reply, headers: { ...reply.headers, ...rateLimit.headers() } };
   };
-}
-
-function noSuchPath(): ServiceError {
-  return new ServiceError(404, "not_found", "No such path, or not with this method.");
 }
 
 function checkKey(authorization = "", apiKey: string): void {

@@ -31,7 +31,7 @@ export async function readJson(incoming: IncomingMessage): Promise<unknown> {
     throw new ServiceError(415, "unsupported_media_type", "The Content-Type must be application/json.");
   const body = await readBody(incoming);
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    return JSON.parse(body.toString());
   } catch {
     throw new ServiceError(400, "invalid_json", "The body isn't valid JSON.");
   }
@@ -45,8 +45,8 @@ export function jsonReply(status: number, value: unknown, headers: Reply["header
 
 /** The documented envelope of a ServiceError. Anything else thrown is a bug of the sandbox: a 500. */
 export function errorReply(error: unknown): Reply {
-  const bug = () => new ServiceError(500, "internal_error", "The sandbox failed to handle this request.");
-  const refusal = error instanceof ServiceError ? error : bug();
+  const bug = new ServiceError(500, "internal_error", "The sandbox failed to handle this request.");
+  const refusal = error instanceof ServiceError ? error : bug;
   return jsonReply(refusal.status, refusal.envelope(), refusal.headers);
 }
 

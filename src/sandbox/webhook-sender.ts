@@ -17,8 +17,6 @@ export interface WebhookOptions {
   readonly url: string;
   /** Gets a line about each attempt to deliver one. */
   readonly onAttempt?: (line: string) => void;
-  /** Runs `action` later unless the returned function is called first, like setTimeout. */
-  readonly after?: (delayMs: number, action: () => void) => () => void;
 }
 
 const RETRIES = 5;
@@ -28,42 +26,39 @@ export class WebhookSender {
   /** Signs deliveries, in the form of Standard Webhooks: `whsec_` and the key in base64. */
   readonly secret: string;
   readonly #key = randomBytes(24);
-  readonly #options: Required<WebhookOptions>;
+  readonly #options: WebhookOptions;
   readonly #now: () => number;
-  readonly #timers = new Set<() => void>();
   readonly #shutdown = new AbortController();
 
   constructor(options: WebhookOptions, now: () => number) {
     this.secret = `whsec_${this.#key.toString("base64")}`;
-    this.#options = { onAttempt: () => {}, after: timeout, ...options };
+    this.#options = options;
     this.#now = now;
   }
 
   /** Sends the event when the render ends, and not before its status says so. Never rejects. */
   async deliver({ jobId, endsAtMs, video }: RenderEnd): Promise<void> {
     // Timers may be ahead of the clock.
-    while (this.#now() < endsAtMs) await this.#pause(endsAtMs - this.#now());
+    while (this.#now() < endsAtMs) await pause(endsAtMs - this.#now());
     const type = video === undefined ? "render.failed" : "render.completed";
     // The same for each attempt, so that the receiver can tell a repeat.
     const id = `msg_${randomUUID()}`;
     const result = video && { videoUrl: video.url, durationSeconds: video.durationSeconds };
     const body = JSON.stringify({ type, jobId, ...result, deliveredAt: new Date(this.#now()).toISOString() });
-    for (let retries = 0; ; retries++) {
+    for (let retries = 0; !this.#shutdown.signal.aborted; retries++) {
       const outcome = await this.#post(id, body);
-      if (this.#shutdown.signal.aborted) return;
       const isLast = /^2\d\d$/.test(outcome) || retries === RETRIES;
       const retryInSeconds = FIRST_RETRY_SECONDS * 2 ** retries;
-      this.#options.onAttempt(
+      this.#options.onAttempt?.(
         `${type} of ${jobId}: ${outcome}${isLast ? "" : `, again in ${retryInSeconds} s`}`,
       );
       if (isLast) return;
-      await this.#pause(retryInSeconds * 1000);
+      await pause(retryInSeconds * 1000);
     }
   }
 
   /** Ends everything at once. */
   close(): void {
-    for (const cancel of this.#timers) cancel();
     this.#shutdown.abort();
   }
 
@@ -91,20 +86,9 @@ export class WebhookSender {
       return cause instanceof Error && "code" in cause ? String(cause.code) : "no answer";
     }
   }
-
-  /** Never ends if the sender is closed meanwhile. */
-  #pause(delayMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.#options.after(delayMs, () => {
-        this.#timers.delete(cancel);
-        resolve();
-      });
-      this.#timers.add(cancel);
-    });
-  }
 }
 
-function timeout(delayMs: number, action: () => void): () => void {
-  const timer = setTimeout(action, delayMs).unref();
-  return () => clearTimeout(timer);
+/** Keeps no process running. */
+function pause(delayMs: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, delayMs).unref());
 }

@@ -1,35 +1,37 @@
 // Deliveries of the sandbox, to a receiver that checks each signature by itself.
 
 import { createHmac } from "node:crypto";
-import { expect, test } from "vitest";
-import { createVirtualClock } from "../../fixtures/virtual-clock.ts";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type RecordedRequest, type Script, scriptedService } from "../../fixtures/scripted-service.ts";
 import { until } from "../../fixtures/until.ts";
 import { startedAt, testSandbox } from "./fixture.ts";
 
+beforeAll(
+  () => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.parse(startedAt) }),
+);
+afterAll(() => void vi.useRealTimers());
+
 /** A sandbox whose clock and timers the test advances, and the scripted receiver that it delivers to. */
 async function deliveringSandbox(answers: Script) {
-  const clock = createVirtualClock(Date.parse(startedAt));
+  vi.setSystemTime(startedAt);
   const attempts: string[] = [];
   const receiver = await scriptedService({ "POST /hook": answers });
   const sandbox = await testSandbox({
-    now: clock.now,
+    now: Date.now,
     renderSeconds: 20,
     webhook: {
       url: `http://127.0.0.1:${receiver.port}/hook?of=me`,
-      after: clock.after,
       onAttempt: (line) => attempts.push(line.replace(/ of [\w-]{36}/, "")),
     },
   });
   return {
     sandbox,
-    clock,
     deliveries: receiver.requests,
     attempts,
     /** Advances the clock to the next timer, and waits for the attempt that it makes. */
     async attempt() {
       const before = attempts.length;
-      await clock.runFor(20_000);
+      vi.advanceTimersByTime(20_000);
       await until(() => attempts.length > before);
     },
   };
@@ -63,7 +65,7 @@ test("the end of a render is signed and delivered", async () => {
 });
 
 test("a failed delivery is repeated unchanged five times, ever later", async () => {
-  const { sandbox, clock, deliveries, attempts, attempt } = await deliveringSandbox([
+  const { sandbox, deliveries, attempts, attempt } = await deliveringSandbox([
     { status: 500 },
     { status: 404 },
     { status: 307, headers: { location: "/elsewhere" } },
@@ -73,7 +75,7 @@ test("a failed delivery is repeated unchanged five times, ever later", async () 
   ]);
   await sandbox.generate({ topic: "The night train [fail]" });
   for (let each = 0; each < 6; each++) await attempt();
-  await clock.runFor(3_600_000);
+  vi.advanceTimersByTime(3_600_000);
 
   expect(attempts).toEqual([
     "render.failed: 500, again in 1 s",
