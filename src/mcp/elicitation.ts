@@ -31,7 +31,6 @@ const ANSWER = "confirmation";
 const FIELD = "decision";
 /** The user may be away from the screen. */
 const MAX_ANSWER_MS = 5 * 60_000;
-const MAX_OPEN = 100;
 
 export class Elicitation {
   readonly #log: Log;
@@ -84,7 +83,6 @@ export class Elicitation {
     if (!mayAsk) return undefined;
     const requestState = crypto.randomUUID();
     this.#open.set(requestState, question.key);
-    for (const oldest of this.#open.keys()) if (this.#open.size > MAX_OPEN) this.#open.delete(oldest);
     throw new AskUser(
       inputRequired({
         inputRequests: { [ANSWER]: inputRequired.elicit(formFor(question)) },

@@ -2,16 +2,14 @@
 // accept, being the default or words that stand for leaving the argument out.
 
 import { readJobId } from "../service/job.ts";
-import { languageCode, languageName, languageNamesStartingWith } from "../service/languages.ts";
-import { DEFAULTS, DURATION, EXAMPLE_LANGUAGES, STYLES } from "../service/options.ts";
+import { languageCode, languageNamesStartingWith } from "../service/languages.ts";
+import { DURATION, EXAMPLE_LANGUAGES, STYLES } from "../service/options.ts";
 import { findByWords, firstSpokenWords } from "../service/spoken-words.ts";
 import { cleanServiceText, readSeconds } from "../text.ts";
 import type { Suggest } from "./prompt.ts";
 
-/** Characters that are kept. */
-export const SUBJECT_LIMIT = 1000;
-export const TOPIC_LIMIT = 4000;
-export const AUDIENCE_LIMIT = 200;
+/** Characters of a text that are kept. */
+export const MAX_TEXT = 4_000;
 
 const BEST_STYLE = "best fit";
 const COUNTS = ["5", "3", "4", "6", "7", "8", "9", "10", "2"];
@@ -24,12 +22,12 @@ const suggestVideo: Suggest = (typed, recentVideos) =>
   findByWords(typed, recentVideos()).map(({ jobId, topic }) =>
     topic === undefined ? jobId : `${cleanServiceText(firstSpokenWords(topic), 80)} (${jobId})`,
   );
-const readText = (limit: number) => (text: string) => cleanServiceText(text, limit) || undefined;
+const readText = (text: string) => cleanServiceText(text, MAX_TEXT) || undefined;
 
 /** The subject of a video, in the user's words. */
 export const subject = {
   required: true,
-  read: readText(SUBJECT_LIMIT),
+  read: readText,
   allowed: "readable text that says what it is about",
 } as const;
 
@@ -50,7 +48,7 @@ export const jobId = {
 export const video = {
   description: "The video's jobId, or its topic",
   required: true,
-  read: readVideo,
+  read: readText,
   allowed: "a jobId or the topic of a video",
   suggest: suggestVideo,
 } as const;
@@ -65,7 +63,10 @@ const language = {
 
 const duration = {
   description: "Length of a video in seconds, 10 to 90. Left out: 30",
-  read: readDuration,
+  read(text: string): number | undefined {
+    const seconds = readSeconds(text) ?? 0;
+    return seconds >= DURATION.min && seconds <= DURATION.max ? seconds : undefined;
+  },
   allowed: `a number of seconds from ${DURATION.min} to ${DURATION.max}`,
   suggest: suggest(DURATIONS),
 };
@@ -83,7 +84,7 @@ export const target = {
   duration,
   audience: {
     description: "Who should watch it, such as children aged 6 to 10",
-    read: readText(AUDIENCE_LIMIT),
+    read: readText,
     allowed: "readable text",
     suggest: suggest(AUDIENCES),
   },
@@ -93,11 +94,6 @@ export const newLanguage = {
   ...language,
   description: "The new language, such as German, español or pt-BR",
   required: true,
-  /** Most videos are in the default language, so it is suggested last as a new one. */
-  suggest(typed: string) {
-    const usual = languageName(DEFAULTS.language);
-    return languageNamesStartingWith(typed).sort((a, b) => Number(a === usual) - Number(b === usual));
-  },
 } as const;
 
 export const ORIGINAL_LENGTH = "as the original";
@@ -107,16 +103,3 @@ export const newDuration = {
   absent: ORIGINAL_LENGTH,
   suggest: suggest([ORIGINAL_LENGTH, ...DURATIONS]),
 };
-
-function readDuration(text: string): number | undefined {
-  const seconds = readSeconds(text) ?? 0;
-  return seconds >= DURATION.min && seconds <= DURATION.max ? seconds : undefined;
-}
-
-/** Reads a video's jobId, also behind its name, or its topic. */
-function readVideo(text: string): { readonly jobId: string } | { readonly topic: string } | undefined {
-  const jobId = readJobId(text);
-  if (jobId !== undefined) return { jobId };
-  const topic = cleanServiceText(text, TOPIC_LIMIT);
-  return topic === "" ? undefined : { topic };
-}

@@ -1,5 +1,6 @@
 // The prompt localize_video: a video's topic, rewritten for another language and its speaking rate.
 
+import { readJobId } from "../service/job.ts";
 import { quote } from "../text.ts";
 import * as args from "./arguments.ts";
 import * as craft from "./prompt-parts.ts";
@@ -14,13 +15,14 @@ export const localizeVideo = definePrompt({
   write({ video, language, duration }, canPublish) {
     const target = { language, duration };
     const name = craft.languageOf(target);
+    const jobId = readJobId(video);
     const original =
-      "jobId" in video
-        ? `jobId \`${video.jobId}\`. ${craft.READ_THE_ORDER} Without \`arguments\`, ask me for the topic; don't guess it from the clips`
-        : `the one with the topic ${quote(video.topic, args.TOPIC_LIMIT)}`;
+      jobId !== undefined
+        ? `jobId \`${jobId}\`. ${craft.READ_THE_ORDER} Without \`arguments\`, ask me for the topic; don't guess it from the clips`
+        : `the one with the topic ${quote(video, args.MAX_TEXT)}`;
     const same = "<of the original>";
     return {
-      description: `A video in ${name}: ${"jobId" in video ? video.jobId : quote(video.topic, 80)}`,
+      description: `A video in ${name}: ${jobId ?? quote(video, 80)}`,
       text: `Rewrite the topic of a video for viewers who speak ${name}, and show it to me. The new video is made only if I agree.
 
 - Original: ${original}

@@ -21,7 +21,7 @@ export const planSeries = definePrompt({
     description: `Series of ${count} videos, ${craft.lengthOf(target)} each in ${craft.languageOf(target)}: ${quote(theme, 80)}`,
     text: `Plan a series of ${count} faceless short videos and show me the plan. Nothing is made before I agree, and never more videos than I agreed to.
 
-- Theme: ${quote(theme, args.SUBJECT_LIMIT)}
+- Theme: ${quote(theme, args.MAX_TEXT)}
 ${craft.targetLines(target)}
 
 ## The series

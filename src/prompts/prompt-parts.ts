@@ -5,7 +5,7 @@ import { languageName } from "../service/languages.ts";
 import { DEFAULTS, type Pacing, RENDER_TIME, STYLES } from "../service/options.ts";
 import { speakingRate } from "../service/spoken-words.ts";
 import { quote } from "../text.ts";
-import { AUDIENCE_LIMIT, type target } from "./arguments.ts";
+import { MAX_TEXT, type target } from "./arguments.ts";
 import type { Values } from "./prompt.ts";
 import { ANY_STYLE, STYLE_BRIEFS } from "./style-briefs.ts";
 
@@ -18,7 +18,7 @@ export function targetLines(target: Target): string {
   const viewers =
     audience === undefined
       ? "general, new to it"
-      : `${quote(audience, AUDIENCE_LIMIT)}; words and examples for them`;
+      : `${quote(audience, MAX_TEXT)}; words and examples for them`;
   return `- Viewers: ${viewers}
 - Style and length: ${style === undefined ? "best fit" : `\`${style}\``}, ${lengthOf(target)}
 - Language: ${describeLanguage(target)}
@@ -62,12 +62,11 @@ function styleChoice(): string {
 
 const PACING_FACTOR: Readonly<Record<Pacing, number>> = { slow: 0.85, normal: 1, fast: 1.1 };
 
-/** Fills 85 to 95 % of the time: less leaves paid seconds empty, more is rushed. */
+/** Fills 85 to 95 % of the time, and of asmr two thirds: less leaves paid seconds empty, more is rushed. */
 function rangeOf({ language = DEFAULTS.language, duration = DEFAULTS.duration, style }: Target) {
   const { pacing } = style === undefined ? DEFAULTS : STYLE_BRIEFS[style].settings;
-  const share = style === undefined ? 1 : (STYLE_BRIEFS[style].spokenShare ?? 1);
   const { unit, perSecond } = speakingRate(language);
-  const capacity = perSecond * PACING_FACTOR[pacing] * duration * share;
+  const capacity = perSecond * PACING_FACTOR[pacing] * duration * (style === "asmr" ? 0.65 : 1);
   return { unit, min: Math.ceil(capacity * 0.85), max: Math.floor(capacity * 0.95) };
 }
 

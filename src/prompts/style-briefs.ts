@@ -12,8 +12,6 @@ interface Brief {
 
 interface StyleBrief extends Brief {
   readonly settings: { readonly pacing: Pacing; readonly music: Music };
-  /** The part of the time in which the voice speaks, 0 to 1. Default: 1. */
-  readonly spokenShare?: number;
   /** Helps to choose a style. */
   readonly fit: string;
 }
@@ -47,7 +45,6 @@ export const STYLE_BRIEFS: Readonly<Record<Style, StyleBrief>> = {
   },
   asmr: {
     settings: { pacing: "slow", music: "none" },
-    spokenShare: 0.65,
     fit: "one slow action, to the finished thing",
     course:
       "One slow action, from the first touch to the finished thing. Sound and silence carry it: a few whispered phrases, fewer if little talk is wanted, with [long pauses] in which only the sound is heard. A small question or wait at the start comes to rest at the end.",

@@ -18,7 +18,7 @@ export const writeVideoTopic = definePrompt({
     description: `Topic for a faceless ${target.style ?? "short"} video, ${craft.lengthOf(target)} in ${craft.languageOf(target)}: ${quote(subject, 80)}`,
     text: `Write the topic of one faceless short video, all that is spoken and seen, and show me. It is made only if I agree.
 
-- My wish: ${quote(subject, args.SUBJECT_LIMIT)}
+- My wish: ${quote(subject, args.MAX_TEXT)}
 ${craft.targetLines(target)}
 
 ## Write

@@ -71,8 +71,8 @@ export const listVideos = defineTool({
         videos.length > 0 &&
           orders === undefined &&
           "Where they were posted is not known: the journal can't be read.",
-        isFirst && orders !== undefined && describeUnlisted(orders, { records, isWhole, nowMs }),
-        isFirst && orders !== undefined && describeUnanswered(orders, { records, nowMs }),
+        isFirst && describeUnlisted(orders, { records, isWhole, nowMs }),
+        isFirst && describeUnanswered(orders, { records, isWhole, nowMs }),
         describeUnsaved(records),
       ),
       ...(page.nextCursor !== undefined && {
@@ -96,16 +96,16 @@ function describeUnsaved(records: readonly JobRecord[]): string {
   return `${problems.length === 1 ? "A video" : `${problems.length} videos`} could not be saved on this computer: ${problem}. A later list_videos tries again.`;
 }
 
-interface Listed {
+/** The list's first page. */
+interface FirstPage {
   readonly records: readonly JobRecord[];
+  /** It is the only one. */
+  readonly isWhole: boolean;
   readonly nowMs: number;
 }
 
 /** The jobs of this computer that the list's first page should show and doesn't. */
-function describeUnlisted(
-  orders: readonly JobOrder[],
-  { records, isWhole, nowMs }: Listed & { readonly isWhole: boolean },
-): string {
+function describeUnlisted(orders: readonly JobOrder[] = [], { records, isWhole, nowMs }: FirstPage): string {
   const ids = new Set(records.map(({ jobId }) => jobId));
   const ages = records.flatMap(({ order }) => (order === undefined ? [] : nowMs - order.atMs));
   // A job that is older than all on this page may be on the next one.
@@ -118,7 +118,7 @@ function describeUnlisted(
 }
 
 /** All orders of this computer whose answer is not known, and the listed jobs that they could have started. */
-function describeUnanswered(orders: readonly JobOrder[], { records, nowMs }: Listed): string {
+function describeUnanswered(orders: readonly JobOrder[] = [], { records, nowMs }: FirstPage): string {
   const lost = orders.filter(({ jobId, atMs }) => jobId === undefined && nowMs - atMs < ORDER_GUARD_MS);
   const [oldest] = lost;
   if (oldest === undefined) return "";

@@ -50,8 +50,7 @@ export const publishVideo = defineTool({
     const { config, publishOnce, jobs, signal, client } = context;
     jobs.adviseOnce(jobId);
     await jobs.readJournal();
-    const { posts = [] } = jobs.get(jobId);
-    const isFirst = posts.every(({ result }) => result === undefined);
+    const isFirst = jobs.get(jobId).posts?.every(({ result }) => result === undefined) !== false;
     const unusable = platforms.filter((platform) => !PLATFORM_ID.test(platform) || SEVERAL.test(platform));
     if (unusable.length > 0) throw unusableError(unusable, await listConnected(context));
     let isUnaskedRepeat = false;
@@ -69,8 +68,7 @@ export const publishVideo = defineTool({
     };
     const published = await publishOnce.run({ jobId, platforms }, prepare, { confirm, signal, client });
     const { answer, results } = published;
-    const isConfirmed = confirm !== undefined;
-    const call = { asked: platforms, isConfirmed, isFirst, isUnaskedRepeat, isSandbox: config.sandbox };
+    const call = { asked: platforms, confirm, isFirst, isUnaskedRepeat, isSandbox: config.sandbox };
     return { ...describePublished(published, call), result: { ...answer, results: [...results] } };
   },
 });
@@ -175,55 +173,54 @@ function outcomeOf({ ok, alreadyPublished, url }: Result): Outcome {
   return typeof url === "string" ? "posted" : "unlinked";
 }
 
+interface PublishCall {
+  readonly asked: readonly string[];
+  readonly confirm: string | undefined;
+  /** The video was posted nowhere before. */
+  readonly isFirst: boolean;
+  /** It posted again, and the user could not be asked. */
+  readonly isUnaskedRepeat: boolean;
+  readonly isSandbox: boolean;
+}
+
 function describePublished(
   { results, missingResults, code }: Published,
-  call: {
-    readonly asked: readonly string[];
-    /** It gave a code. */
-    readonly isConfirmed: boolean;
-    /** The video was posted nowhere before. */
-    readonly isFirst: boolean;
-    /** It posted again, and the user could not be asked. */
-    readonly isUnaskedRepeat: boolean;
-    readonly isSandbox: boolean;
-  },
+  { asked, confirm, isFirst, isUnaskedRepeat, isSandbox }: PublishCall,
 ): Guidance {
-  const isAsked = ({ platform }: { readonly platform: string }) => call.asked.includes(platformId(platform));
-  const isPosted = (platform: string) =>
-    results.some((other) => other.ok && platformId(other.platform) === platformId(platform));
-  const all = [
-    ...results
-      .filter(({ ok, platform }) => ok || !isPosted(platform))
-      .map((result) => ({ platform: result.platform, outcome: outcomeOf(result), reason: reasonIn(result) })),
+  const posts = [
+    ...results.map((result) => ({
+      platform: result.platform,
+      outcome: outcomeOf(result),
+      reason: reasonIn(result),
+    })),
     ...missingResults.map((platform) => ({ platform, outcome: "missing" as const, reason: "" })),
   ];
   const summaries: string[] = [];
   const steps = new Set<string>();
   for (const [outcome, { summary, nextStep }] of Object.entries(SENTENCES)) {
-    const these = all.filter((one) => one.outcome === outcome);
+    const these = posts.filter((post) => post.outcome === outcome);
     if (these.length === 0) continue;
-    const groups = outcome === "failed" ? these.map((one) => [one]) : [these];
-    const { isSandbox } = call;
-    summaries.push(
-      ...groups.map((group) => summary(namesOf(group), { reason: group[0]?.reason ?? "", isSandbox })),
-    );
+    const groups = outcome === "failed" ? these.map((post) => [post]) : [these];
+    for (const group of groups)
+      summaries.push(summary(namesOf(group), { reason: group[0]?.reason ?? "", isSandbox }));
     // The next step names no platform that the service alone has brought up.
-    steps.add(nextStep(namesOf(these.filter(isAsked)) || "the others named above"));
+    const wanted = these.filter(({ platform }) => asked.includes(platformId(platform)));
+    steps.add(nextStep(namesOf(wanted) || "the others named above"));
   }
   const before = results.filter(({ alreadyPublished }) => alreadyPublished === true);
-  const hasNew = all.some(({ outcome }) => outcome === "posted" || outcome === "unlinked");
+  const hasNew = posts.some(({ outcome }) => outcome === "posted" || outcome === "unlinked");
   return {
     summary: inSentences(
       ...summaries,
-      call.isUnaskedRepeat && "The call confirmed this repeat; the user was not asked.",
+      isUnaskedRepeat && "The call confirmed this repeat; the user was not asked.",
     ),
     nextStep:
       inSentences(
         ...steps,
-        call.isFirst &&
+        isFirst &&
           hasNew &&
           "Tell them to mark it as AI-made in the platform's app if it asks for that: the service sets no label.",
-        code !== undefined && call.isConfirmed && STALE_CODE,
+        code !== undefined && confirm !== undefined && STALE_CODE,
         code !== undefined &&
           `Only if the user wants it posted a second time, call publish_video with platforms ${JSON.stringify(before.map(({ platform }) => platform))} and confirm: "${code}".`,
       ) || undefined,
