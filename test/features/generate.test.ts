@@ -103,22 +103,38 @@ test.each([
 
 const EARLIER =
   "No new video was started or paid for: a video of the same words was ordered 3 minutes ago, and";
-test.each<[string, Reply, number, string, string]>([
-  ["renders", statusOf("processing"), 3, `${EARLIER} it is still rendering.`, FOLLOW],
+test.each<[string, Reply, number, string, string, object]>([
+  [
+    "renders",
+    statusOf("processing"),
+    3,
+    `${EARLIER} it is still rendering.`,
+    FOLLOW,
+    { status: "processing" },
+  ],
   [
     "is ready, and not linked",
     statusOf("completed"),
     3,
     `${EARLIER} it is ready.`,
     "Get its link with get_video_status.",
+    { status: "completed", done: true },
   ],
-  ["can't be read", { status: 500 }, 3, `${EARLIER} its status could not be read just now.`, FOLLOW],
+  [
+    "can't be read",
+    { status: 500 },
+    3,
+    `${EARLIER} its status could not be read just now.`,
+    FOLLOW,
+    { status: "unknown" },
+  ],
   [
     "isn't known yet",
     envelope(404, "no", "No."),
     3,
     `${EARLIER} the service does not list it yet, or not with this key.`,
     FOLLOW,
+    { status: "unknown" },
   ],
   [
     "is forgotten",
@@ -126,6 +142,7 @@ test.each<[string, Reply, number, string, string]>([
     20,
     `${EARLIER.replace("3", "20")} the service does not know it with this key.`,
     "Tell the user.",
+    { status: "unknown" },
   ],
   [
     "is ready",
@@ -133,8 +150,9 @@ test.each<[string, Reply, number, string, string]>([
     3,
     `No new video was started or paid for: a video of the same words is ready: ${LINK} It was ordered 3 minutes ago.`,
     "Show the user the link.",
+    { status: "completed", finalVideoUrl: LINK, arguments: TIDES },
   ],
-])("the same order gives the job that %s", async (_, job, minutes, summary, step) => {
+])("the same order gives the job that %s", async (_, job, minutes, summary, step, known) => {
   const { call, callLater, orders } = await world({ job });
   await call();
   const again = await callLater(minutes, {
@@ -146,10 +164,21 @@ test.each<[string, Reply, number, string, string]>([
   expect(again.structuredContent).toMatchObject({
     summary,
     nextStep: `${step} Only if the user wants another like it, call generate_video again with confirm: "${codeIn(again)}".`,
+    ...known,
     jobId: JOB_ID,
+    resourceUri: `faceless://jobs/${JOB_ID}`,
     alreadyStarted: true,
   });
   expect(orders()).toHaveLength(1);
+});
+
+test("a third order of the same words says how many there are, also if an answer was lost", async () => {
+  const { call, callLater } = await world({ generate: [started(JOB_ID), "reset"] });
+  await call();
+  await call({ ...TIDES, confirm: codeIn(await call()) });
+  const third = await callLater(7);
+
+  expect(textOf(third)).toContain("ordered 7 minutes ago (there are 2 of these words)");
 });
 
 test.each<[string, Reply, number]>([
@@ -302,13 +331,39 @@ test.each(["none", "Off", "silent", "mute", "no"])(
   "a voice that means silence is a wish: %s",
   async (voice) => {
     const { call, orders } = await world();
+    const refused = await call({ ...TIDES, voice });
 
-    expect(textOf(await call({ ...TIDES, voice }))).toBe(
+    expect(errorIn(refused)).toEqual({ code: "invalid_input", outcome: "not_sent", retryable: false });
+    expect(textOf(refused)).toBe(
       `voice: "${voice}" would be a video without a voice, which is not possible here. This call started no video and spent no credits. The same call would fail again. Tell the user, and call without voice only if they still want the video.`,
     );
     expect(orders()).toEqual([]);
   },
 );
+
+test("a voice whose name only contains such a word is ordered", async () => {
+  const { call, orders } = await world();
+  await call({ ...TIDES, voice: "clone:none" });
+  await call({ topic: "Moons", voice: "clone:off-beat" });
+
+  expect(orders()).toHaveLength(2);
+  expect(textOf(await call({ topic: "Suns", voice: "nova" }))).not.toContain("without a voice");
+});
+
+test("in the sandbox, the question says that nothing is charged", async () => {
+  const questions: Question[] = [];
+  const user = async (question: Question) => (questions.push(question), { action: "cancel" as const });
+  const client = await connectLegacy({
+    args: ["--sandbox"],
+    env: { FACELESS_CONFIRM_GENERATE: "on", FACELESS_STATE_DIR: journalFolder().folder },
+    user,
+  });
+  await client.call("generate_video", TIDES);
+
+  expect(questions.map(({ message }) => message)).toEqual([
+    `Pay for a video, "Tides turn." (${ORDERED})? This is a sandbox, so nothing is charged.`,
+  ]);
+});
 
 describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   const choose = (decision: string): UsersAnswer => ({ action: "accept", content: { decision } });
@@ -330,6 +385,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
       const second = await call({ ...TIDES, confirm: codeIn(await call()) });
 
       expect(textOf(second)).toContain(said);
+      expect(textOf(second).includes("was not asked")).toBe(answers === undefined);
       expect(questions.map(({ message }) => message)).toEqual(
         answers === undefined
           ? []
@@ -359,6 +415,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
       Array.from({ length: asked }, () => `Pay for a video, "Tides turn." (${ORDERED})?`),
     );
     expect(orders()).toHaveLength(paid);
+    expect(textOf(result)).not.toContain("repeat");
     expect(errorIn(result)).toEqual(
       paid === 1 ? undefined : { code: "declined", outcome: "not_sent", retryable: false },
     );
