@@ -6,7 +6,7 @@ import { UsageError } from "../command-line.ts";
 import { BridgeError, cancelledError, describeFailure, type Effect, toBridgeError } from "../errors.ts";
 import { stateOf } from "../service/job.ts";
 import { declinedError } from "../mcp/elicitation.ts";
-import { errorMeta } from "../mcp/tools.ts";
+import { errorMeta } from "../mcp/results.ts";
 import { TOOL_SCHEMAS } from "../mcp/tool-schemas.ts";
 import { createRedact } from "../redact.ts";
 import { inSentences, stripUnsafeCharacters } from "../text.ts";

@@ -9,7 +9,7 @@ import { cleanServiceText, quote } from "../text.ts";
 import { describe } from "../tools/describe.ts";
 import { withGuidance } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
-import { readError } from "./tools.ts";
+import { readError } from "./results.ts";
 
 export const CATALOG_URI = "faceless://catalog";
 const JSON_TYPE = "application/json";

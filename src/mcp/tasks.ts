@@ -20,7 +20,7 @@ import { describe } from "../tools/describe.ts";
 import type { Application } from "./application.ts";
 import { waitWithProgress } from "./progress.ts";
 import { describeJob } from "./resources.ts";
-import { readError, successResult } from "./tools.ts";
+import { readError, successResult } from "./results.ts";
 import type { Hook } from "./transport.ts";
 import { valueAt } from "./value-at.ts";
 

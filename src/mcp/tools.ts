@@ -1,15 +1,13 @@
-// Lists and calls the tools, and turns what a tool returned or threw into a result of the protocol. Their arguments
-// are checked by runTool, so that a refusal looks like any other failure.
+// Lists and calls the tools. Their arguments are checked by runTool, so that a refusal looks like any other failure.
 
 import {
-  type CallToolResult,
   CLIENT_INFO_META_KEY,
   type McpServer,
   ProtocolError,
   ProtocolErrorCode,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { type BridgeError, describeFailure, type Effect, toBridgeError } from "../errors.ts";
+import { toBridgeError } from "../errors.ts";
 import { cleanServiceText } from "../text.ts";
 import { toolsFor } from "../tools/catalog.ts";
 import { runTool, type Tool, type ToolContext } from "../tools/tool.ts";
@@ -19,22 +17,14 @@ import { CARD_URI } from "./card/card.ts";
 import { AskUser } from "./elicitation.ts";
 import { maxWaitSeconds, withMaxWait } from "./patience.ts";
 import { waitWithProgress } from "./progress.ts";
+import { failureResult, successResult } from "./results.ts";
+import type { Tasks } from "./tasks.ts";
 import { valueAt } from "./value-at.ts";
 
 type McpRequest = ServerContext["mcpReq"];
 
-/** Calls as tasks. Tasks themselves need the results that are made here. */
-interface TaskCalls {
-  readonly areListed: boolean;
-  answer(
-    result: Readonly<Record<string, unknown>>,
-    request: McpRequest,
-    isRequested: boolean,
-  ): CallToolResult;
-}
-
 /** The SDK's own registration would check arguments first, and hide from a call that it asks for a task. */
-export function registerTools({ server }: McpServer, application: Application, tasks: TaskCalls): void {
+export function registerTools({ server }: McpServer, application: Application, tasks: Tasks): void {
   const { log, clock, config } = application;
   const tools = toolsFor(config);
   server.registerCapabilities({ tools: { listChanged: false } });
@@ -124,43 +114,4 @@ function describeClient(info: unknown): string | undefined {
     .map((key) => valueAt(info, key))
     .map((text) => (typeof text === "string" ? cleanServiceText(text, 40) : ""));
   return `${title || name} ${version}`.trim() || undefined;
-}
-
-/** Text and structure say the same, since some clients show the model only the one, some only the other. */
-export function successResult(structuredContent: Readonly<Record<string, unknown>>): CallToolResult {
-  const { summary, nextStep, ...rest } = structuredContent;
-  const guidance = [summary, nextStep].filter((part) => typeof part === "string").join(" ");
-  return {
-    content: [{ type: "text", text: `${guidance}\n${JSON.stringify(rest)}` }],
-    structuredContent,
-  };
-}
-
-export function failureResult(error: BridgeError, effect: Effect, nowMs: number): CallToolResult {
-  return {
-    content: [{ type: "text", text: describeFailure(error, effect, nowMs) }],
-    isError: true,
-    _meta: { "faceless/error": errorMeta(error) },
-  };
-}
-
-/** A failed read as a JSON-RPC error: `unknown` if the service has no such job. */
-export function readError(
-  error: unknown,
-  unknown: ProtocolError,
-  { log, clock }: Pick<Application, "log" | "clock">,
-  data: Record<string, unknown> = {},
-): ProtocolError {
-  const failure = toBridgeError(error, "rejected");
-  if (failure.facts.code === "not_found" && !failure.facts.retryable) return unknown;
-  log.info(failure.message, failure.cause);
-  const details = { ...data, "faceless/error": errorMeta(failure) };
-  const text = describeFailure(failure, "reads", clock.now());
-  return new ProtocolError(ProtocolErrorCode.InternalError, text, details);
-}
-
-/** The machine-readable half of a failure. */
-export function errorMeta({ facts }: BridgeError): Record<string, unknown> {
-  const { code, status, outcome, retryable, retryAfterSeconds } = facts;
-  return { code, status, outcome, retryable, retryAfterSeconds };
 }

@@ -48,7 +48,6 @@ export const BRIDGE_FIELDS: ReadonlySet<string> = new Set([
   "ageSeconds",
   "resourceUri",
   "unsafeLinksLeftOut",
-  "partsLeftOut",
   "followingEnded",
 ]);
 

@@ -174,7 +174,7 @@ function describeOrder(order: Order): string {
 function describeEarlier({ job, ageMs, count, code }: AlreadyStarted, isStale: boolean): Guidance {
   const others = count > 1 ? ` (there are ${count} of these words)` : "";
   const ordered = `ordered ${describeAge(ageMs)}${others}`;
-  const { state, step } = describeLookup(job, ageMs, ordered);
+  const [state, step] = describeLookup(job, ageMs, ordered);
   return {
     summary: inSentences(`No new video was started or paid for: ${state}`, isStale && STALE_CODE),
     nextStep: `${step} Only if the user wants another like it, call generate_video again with confirm: "${code}".`,
@@ -182,30 +182,28 @@ function describeEarlier({ job, ageMs, count, code }: AlreadyStarted, isStale: b
 }
 
 /** The state of the job of an earlier order as a clause with its full stop, and the next step. */
-function describeLookup(job: AlreadyStarted["job"], ageMs: number, ordered: string) {
-  const earlier = `a video of the same words was ${ordered}, and`;
-  if (job === undefined) return { state: `${earlier} its status could not be read just now.`, step: FOLLOW };
+function describeLookup(
+  job: AlreadyStarted["job"],
+  ageMs: number,
+  ordered: string,
+): readonly [state: string, nextStep: string] {
+  const earlier = (how: string) => `a video of the same words was ${ordered}, and ${how}.`;
+  if (job === undefined) return [earlier("its status could not be read just now"), FOLLOW];
   if (job === "not found")
     return ageMs < UNLISTED_MS
-      ? { state: `${earlier} the service does not list it yet, or not with this key.`, step: FOLLOW }
-      : { state: `${earlier} the service does not know it with this key.`, step: "Tell the user." };
-  const link = job.finalVideoUrl;
-  switch (stateOf(job.status)) {
+      ? [earlier("the service does not list it yet, or not with this key"), FOLLOW]
+      : [earlier("the service does not know it with this key"), "Tell the user."];
+  const { status, finalVideoUrl: link } = job;
+  switch (stateOf(status)) {
     case "rendering":
-      return { state: `${earlier} it is still rendering.`, step: FOLLOW };
+      return [earlier("it is still rendering"), FOLLOW];
     case "ready":
       return link === undefined
-        ? { state: `${earlier} it is ready.`, step: "Get its link with get_video_status." }
-        : {
-            state: `a video of the same words is ready: ${link} It was ${ordered}.`,
-            step: "Show the user the link.",
-          };
+        ? [earlier("it is ready"), "Get its link with get_video_status."]
+        : [`a video of the same words is ready: ${link} It was ${ordered}.`, "Show the user the link."];
     case "refunded":
     case "other":
-      return {
-        state: `${earlier} the service gives its status as ${quote(job.status, 60)}.`,
-        step: FOLLOW,
-      };
+      return [earlier(`the service gives its status as ${quote(status, 60)}`), FOLLOW];
   }
 }
 

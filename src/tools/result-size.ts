@@ -7,7 +7,7 @@ export const MAX_RESULT_BYTES = 50_000;
 const KEPT_FIELDS: ReadonlySet<string> = new Set(
   (
     "summary nextStep jobId status done resourceUri alreadyStarted followingEnded videoUrls audioUrl finalVideoUrl savedTo " +
-    "progress total completed failed unsafeLinksLeftOut partsLeftOut videos nextCursor topic createdAt ageSeconds " +
+    "progress total completed failed unsafeLinksLeftOut videos nextCursor topic createdAt ageSeconds " +
     "publishedTo platform at url unknown results ok alreadyPublished platforms arguments ordered seconds language " +
     "duration style voice music pacing"
   ).split(" "),

@@ -129,7 +129,6 @@ export function withGuidance(
     ),
     ...(guidance.nextStep !== undefined && { nextStep: guidance.nextStep }),
     ...value,
-    ...(isCut && { partsLeftOut: true }),
   };
 }
 

@@ -9,7 +9,7 @@ import { createApplication } from "../../../src/commands/create-application.ts";
 import { type Proxies, readConfig } from "../../../src/config.ts";
 import { type BridgeErrorFacts, toBridgeError } from "../../../src/errors.ts";
 import { createLog } from "../../../src/log.ts";
-import { failureResult, successResult } from "../../../src/mcp/tools.ts";
+import { failureResult, successResult } from "../../../src/mcp/results.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { createRedact } from "../../../src/redact.ts";
 import type { CallOptions } from "../../../src/service/request-sender.ts";

@@ -1,0 +1,44 @@
+// Turns what a tool returned, or what a call or a read threw, into results and errors of the protocol.
+
+import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { type BridgeError, describeFailure, type Effect, toBridgeError } from "../errors.ts";
+import type { Application } from "./application.ts";
+
+/** Text and structure say the same, since some clients show the model only the one, some only the other. */
+export function successResult(structuredContent: Readonly<Record<string, unknown>>): CallToolResult {
+  const { summary, nextStep, ...rest } = structuredContent;
+  const guidance = [summary, nextStep].filter((part) => typeof part === "string").join(" ");
+  return {
+    content: [{ type: "text", text: `${guidance}\n${JSON.stringify(rest)}` }],
+    structuredContent,
+  };
+}
+
+export function failureResult(error: BridgeError, effect: Effect, nowMs: number): CallToolResult {
+  return {
+    content: [{ type: "text", text: describeFailure(error, effect, nowMs) }],
+    isError: true,
+    _meta: { "faceless/error": errorMeta(error) },
+  };
+}
+
+/** A failed read as a JSON-RPC error: `unknown` if the service has no such job. */
+export function readError(
+  error: unknown,
+  unknown: ProtocolError,
+  { log, clock }: Pick<Application, "log" | "clock">,
+  data: Record<string, unknown> = {},
+): ProtocolError {
+  const failure = toBridgeError(error, "rejected");
+  if (failure.facts.code === "not_found" && !failure.facts.retryable) return unknown;
+  log.info(failure.message, failure.cause);
+  const details = { ...data, "faceless/error": errorMeta(failure) };
+  const text = describeFailure(failure, "reads", clock.now());
+  return new ProtocolError(ProtocolErrorCode.InternalError, text, details);
+}
+
+/** The machine-readable half of a failure. */
+export function errorMeta({ facts }: BridgeError): Record<string, unknown> {
+  const { code, status, outcome, retryable, retryAfterSeconds } = facts;
+  return { code, status, outcome, retryable, retryAfterSeconds };
+}
