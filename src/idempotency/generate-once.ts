@@ -192,7 +192,8 @@ export class GenerateOnce {
 
   /** Throws if too many videos were ordered in the last 24 hours, or later: a clock may have been ahead. */
   async #checkLimit(entries: readonly JournalEntry[]): Promise<void> {
-    const { maxGenerations = Infinity, journal, jobs } = this.#options;
+    const { maxGenerations, journal, jobs } = this.#options;
+    if (maxGenerations === undefined) return;
     const recent = ordersOf(entries).filter((entry) => journal.ageMs(entry) < DAY_MS);
     if (recent.length < maxGenerations) return;
     // Costs a request, but only once the limit seems to be reached. Without an answer, all of them count.

@@ -156,11 +156,12 @@ export function jobHistories(entries: readonly JournalEntry[]): ReadonlyMap<stri
 
 /** The entries that one's own gives way to: those before it, in other sources, or already sent. */
 export function entriesAhead(entries: readonly JournalEntry[], own: JournalEntry): JournalEntry[] {
-  const ownIndex = entries.findIndex(({ id }) => id === own.id);
+  const ownIndex = entries.findLastIndex(({ id }) => id === own.id);
   const ownSource = entries[ownIndex]?.source;
-  return entries.filter(
-    ({ source, outcome }, index) => index < ownIndex || source !== ownSource || outcome !== undefined,
-  );
+  const later = entries
+    .slice(ownIndex)
+    .filter(({ source, outcome }) => source !== ownSource || outcome !== undefined);
+  return entries.slice(0, ownIndex).concat(later);
 }
 
 /** Changes with every entry and every outcome that is added, and with nothing else. */
