@@ -86,7 +86,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
     expect(await client.get(JOB_ID)).toMatchObject({ status: "completed" });
   });
 
-  test("a repeated call is no task: it says at once that nothing was charged", async () => {
+  test("a repeated call isn't a task: it says at once that nothing was charged", async () => {
     const { service, client } = await setUpStarting(connect);
     await client.call("generate_video", TIDES);
 

@@ -25,7 +25,7 @@ export interface Line {
   readonly results?: readonly { readonly platform: string }[];
   readonly outcome?: string;
   readonly atMs: number;
-  /** None where it was not read from the disk. */
+  /** Undefined if it was not read from the disk. */
   readonly file?: string;
 }
 

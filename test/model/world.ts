@@ -191,7 +191,7 @@ export class World {
     const { wallMs, files, lost } = state;
     const ids = [...new Set([...lost, ...entriesOf(files.lines).map(({ id }) => id)])];
     const faults: [string, () => State | Promise<State>][] = [
-      // As it does where the computer sleeps.
+      // As it does if the computer sleeps.
       ["The clock jumps six hours forward", () => ({ ...state, wallMs: wallMs + 6 * HOUR_MS })],
       ["The clock jumps a day back", () => ({ ...state, wallMs: wallMs - 24 * HOUR_MS })],
     ];

@@ -6,7 +6,7 @@ import { scriptedService } from "../fixtures/scripted-service.ts";
 import { JOB_ID, KEY, STATUS } from "../fixtures/constants.ts";
 import { failureOf } from "./bridge.ts";
 
-/** A client that connects to a service where each job is completed. */
+/** A client that connects to a service whose jobs are all completed. */
 async function client(connect: (config: ServiceConfig) => Promise<ServiceConfig>) {
   const rest = await scriptedService({ [STATUS]: { json: { status: "completed" } } });
   const config = { apiKey: KEY, baseUrl: new URL(rest.url), proxies: {} };

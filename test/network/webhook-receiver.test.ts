@@ -49,10 +49,10 @@ test.each([
 });
 
 test.each([
-  ["is no JSON", "jobId=aaaaaaaa"],
+  ["isn't JSON", "jobId=aaaaaaaa"],
   ["names no job", JSON.stringify({ type: "render.completed", data: { jobId: JOB_ID } })],
   ["is too large by a byte", JSON.stringify({ jobId: JOB_ID }).padEnd(16 * 1024 + 1)],
-])("a delivery that %s is accepted and is no hint", async (_, body) => {
+])("a delivery that %s is accepted and isn't a hint", async (_, body) => {
   const { post, hints } = await testReceiver();
 
   expect(await post(body)).toBe(202);

@@ -77,6 +77,6 @@ test.each([
   "postgres://u:p@db.test:70000/x",
   "postgres://%ff@db.test/x",
   "db.test",
-])("%s is no address of a database", (text) => {
+])("%s isn't the address of a database", (text) => {
   expect(read(text)).toBeUndefined();
 });

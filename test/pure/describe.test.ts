@@ -1,4 +1,4 @@
-// The sentences about a job, from its record alone.
+// The sentences about a job, from its record alone. test/contract/descriptions.txt has them for review.
 
 import { expect, test } from "vitest";
 import type { JobPost, JobRecord } from "../../src/jobs/job-record.ts";
@@ -19,6 +19,7 @@ const OPTIONS: DescribeOptions = {
   nowMs: NOW_MS,
 };
 const SANDBOX: DescribeOptions = { ...OPTIONS, config: { ...OPTIONS.config, sandbox: true } };
+const SUGGESTING: DescribeOptions = { ...OPTIONS, suggestsPublishing: true };
 const READ_ONLY: DescribeOptions = { ...OPTIONS, config: { ...OPTIONS.config, readOnly: true } };
 
 const recordOf = (state: Job, more: Partial<JobRecord> = {}): JobRecord => ({
@@ -33,166 +34,57 @@ const ordered = (ageMs: number, topic = "Tides") => ({
 const post = (platform: string, url?: string): JobPost => ({ platform, atMs: NOW_MS, result: { url } });
 const lost = (platform: string): JobPost => ({ platform, atMs: NOW_MS, result: undefined });
 
-/** The summary and the next step. */
-function said(record: JobRecord, options = OPTIONS): string[] {
-  const { summary, nextStep } = describe(record, options);
-  return [summary, String(nextStep)];
-}
-
-const WAIT = "Call get_video_status again with waitSeconds 50.";
-const SHOW = "Show the user the link.";
-
-test.each<[string, JobRecord, DescribeOptions, string, string]>([
-  [
-    "renders, of unknown age",
-    recordOf(RUNNING),
-    OPTIONS,
-    "Still rendering: 2 clips so far. Renders take 2 to 4 minutes.",
-    WAIT,
-  ],
-  [
-    "renders, with progress",
+/** Videos by what can be said of them. */
+const VIDEOS: Record<string, readonly [JobRecord, DescribeOptions?]> = {
+  "renders, of unknown age": [recordOf(RUNNING)],
+  "renders, with progress": [
     recordOf({ ...RUNNING, progress: { total: 4, completed: 2, failed: 1 } }, ordered(90_000)),
-    OPTIONS,
-    "Still rendering: 2 of 4 clips, 1 failed. Started 90 seconds ago; renders take 2 to 4 minutes.",
-    WAIT,
   ],
-  [
-    "renders in the sandbox",
-    recordOf(RUNNING, ordered(5_000)),
-    SANDBOX,
-    "Still rendering: 2 clips so far. Started 5 seconds ago; renders take about 20 seconds in this sandbox.",
-    WAIT,
-  ],
-  [
-    "renders for ten minutes",
-    recordOf(RUNNING, ordered(10 * MINUTE_MS)),
-    OPTIONS,
-    "Still rendering: 2 clips so far. Started 10 minutes ago, much longer than the usual 2 to 4 minutes.",
-    "Tell the user that it takes unusually long. Look again with get_video_status when they ask, and don't generate it again.",
-  ],
-  [
-    "renders for ten minutes, on a server that only reads",
+  "renders in the sandbox": [recordOf(RUNNING, ordered(5_000)), SANDBOX],
+  "renders for ten minutes": [recordOf(RUNNING, ordered(10 * MINUTE_MS))],
+  "renders for ten minutes, on a server that only reads": [
     recordOf(RUNNING, ordered(10 * MINUTE_MS)),
     READ_ONLY,
-    "Still rendering: 2 clips so far. Started 10 minutes ago, much longer than the usual 2 to 4 minutes.",
-    "Tell the user that it takes unusually long. Look again with get_video_status when they ask.",
   ],
-  [
-    "has a status that is not documented",
-    recordOf({ ...RUNNING, status: "queued" }),
-    OPTIONS,
-    'The service gives the status "queued": 2 clips so far. Renders take 2 to 4 minutes.',
-    WAIT,
-  ],
-  [
-    "is no longer followed",
+  "has a status that is not documented": [recordOf({ ...RUNNING, status: "queued" })],
+  "is no longer followed": [
     recordOf(RUNNING, { followingEnded: "Following ended: the service does not accept the API key." }),
-    OPTIONS,
-    'Following ended: the service does not accept the API key. It was last seen as "processing": 2 clips so far. Renders take 2 to 4 minutes.',
-    "Tell the user. Look again with get_video_status when they ask.",
   ],
-  [
-    "failed",
-    recordOf(FAILED),
-    OPTIONS,
-    "The render failed, and its credits are refunded automatically.",
-    "Tell the user. The same video can be generated again if they still want it.",
-  ],
-  [
-    "failed, on a server that only reads",
-    recordOf(FAILED),
-    READ_ONLY,
-    "The render failed, and its credits are refunded automatically.",
-    "Tell the user.",
-  ],
-  ["is ready", recordOf(READY), OPTIONS, `Your video is ready: ${LINK}`, SHOW],
-  [
-    "is ready, for the first time",
-    recordOf(READY),
-    { ...OPTIONS, suggestsPublishing: true },
-    `Your video is ready: ${LINK}`,
-    "Show the user the link. Unless they have said where this video goes, ask.",
-  ],
-  [
-    "is ready, of which the journal can't be read",
-    { jobId: JOB_ID, state: READY },
-    { ...OPTIONS, suggestsPublishing: true },
-    `Your video is ready: ${LINK} Where it was posted is not known: the journal can't be read.`,
-    SHOW,
-  ],
-  [
-    "has lost a clip",
-    recordOf({ ...READY, progress: { total: 3, completed: 2, failed: 1 } }),
-    OPTIONS,
-    `Your video is ready: ${LINK} 1 of 3 clips failed.`,
-    SHOW,
-  ],
-  [
-    "has no link yet",
-    recordOf(UNLINKED, ordered(MINUTE_MS)),
-    OPTIONS,
-    "The video is ready: 2 clips. The service has not listed the link of the final video yet.",
-    "Call get_video_status again in a few seconds for that link.",
-  ],
-  [
-    "has no link, and is of unknown age",
-    recordOf(UNLINKED),
-    OPTIONS,
-    "The video is ready: 2 clips. The service has not listed the link of the final video yet.",
-    "Tell the user that it is ready. Look for the link with get_video_status when they ask for it.",
-  ],
-  [
-    "has no link, since the list can't be read",
-    recordOf(UNLINKED, { ...ordered(0), isLinkUnread: true }),
-    OPTIONS,
-    "The video is ready: 2 clips. The link of the final video could not be looked up.",
-    "Tell the user that it is ready. Look for the link with get_video_status when they ask for it.",
-  ],
-  [
-    "has an old link",
-    recordOf(READY, { isLinkUnread: true }),
-    OPTIONS,
-    `Your video is ready: ${LINK} This link is an older one, and could not be looked up again.`,
-    SHOW,
-  ],
-  [
-    "has only an unsafe link",
-    recordOf({ ...UNLINKED, unsafeLinksLeftOut: 1 }),
-    OPTIONS,
-    "The video is ready: 2 clips. Links that are not safe to open were left out.",
-    "Tell the user to watch it on the service's website.",
-  ],
-  [
-    "is being saved",
-    recordOf(READY, { saved: { state: "saving", path: "/v/a.mp4" } }),
-    OPTIONS,
-    `Your video is ready: ${LINK} It will be saved as /v/a.mp4.`,
-    SHOW,
-  ],
-  [
-    "was posted, in the three ways",
+  failed: [recordOf(FAILED)],
+  "failed, on a server that only reads": [recordOf(FAILED), READ_ONLY],
+  "is ready": [recordOf(READY)],
+  "is ready, for the first time": [recordOf(READY), SUGGESTING],
+  "is ready, while the journal can't be read": [{ jobId: JOB_ID, state: READY }, SUGGESTING],
+  "has lost a clip": [recordOf({ ...READY, progress: { total: 3, completed: 2, failed: 1 } })],
+  "has no link yet": [recordOf(UNLINKED, ordered(MINUTE_MS))],
+  "has no link, and is of unknown age": [recordOf(UNLINKED)],
+  "has no link, since the list can't be read": [recordOf(UNLINKED, { ...ordered(0), isLinkUnread: true })],
+  "has an old link": [recordOf(READY, { isLinkUnread: true })],
+  "has only an unsafe link": [recordOf({ ...UNLINKED, unsafeLinksLeftOut: 1 })],
+  "is being saved": [recordOf(READY, { saved: { state: "saving", path: "/v/a.mp4" } })],
+  "was posted, in the three ways": [
     recordOf(READY, { posts: [post("tiktok", "https://t.example/1"), post("vimeo"), lost("instagram")] }),
-    OPTIONS,
-    `Your video is ready: ${LINK} It was posted to TikTok. The service reports a post on vimeo but gave no link. A post to Instagram was sent, and its outcome is not known.`,
-    "Show the user the link, and those of the posts. Tell them to look for the post on vimeo and Instagram.",
   ],
-  [
-    "was posted in the sandbox",
+  "was posted in the sandbox": [
     recordOf(READY, { posts: [post("youtube", "https://y.example/1")] }),
     SANDBOX,
-    `Your video is ready: ${LINK} In this sandbox it counts as posted to YouTube.`,
-    "Show the user the link, and those of the posts.",
   ],
-])("a video that %s is described with the next step", (_, record, options, summary, nextStep) => {
-  expect(said(record, options)).toEqual([summary, nextStep]);
+};
+
+test("every video is described with what to do next", async () => {
+  const texts = Object.entries(VIDEOS).map(([video, [record, options = OPTIONS]]) => {
+    const { summary, nextStep } = describe(record, options);
+    return `A video that ${video}\n  ${summary}\n  ${String(nextStep)}\n`;
+  });
+
+  await expect(texts.join("\n")).toMatchFileSnapshot("../contract/descriptions.txt");
 });
 
 test("a post of unknown outcome is forgotten once a newer one on that platform is known", () => {
   const url = "https://t.example/1";
   const repeated = recordOf(READY, { posts: [lost("tiktok"), post("tiktok", url)] });
 
-  expect(said(repeated)[0]).toBe(`Your video is ready: ${LINK} It was posted to TikTok.`);
+  expect(describe(repeated, OPTIONS).summary).toBe(`Your video is ready: ${LINK} It was posted to TikTok.`);
   expect(describe(repeated, OPTIONS).result["publishedTo"]).toEqual([
     { platform: "tiktok", url, at: expect.stringMatching(/^2026-11-27T08:15[+-]\d\d:\d\d$/) },
   ]);

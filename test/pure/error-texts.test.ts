@@ -34,7 +34,7 @@ const answer = (status: number, json: unknown = words, headers = {}) => ({ statu
 const failure = (sent: boolean, code: string, status?: number) =>
   new TransportFailure({ ...explainNetworkError(Object.assign(new Error(), { code })), sent, status });
 
-/** A publication to one platform, where `platforms` says nothing else, or another request. */
+/** A publication to one platform, unless `platforms` says otherwise, or another request. */
 function refusal(operation: Operation, status: number, json: unknown = words, more: Circumstances = {}) {
   const isPublication = operation === OPERATIONS.publish;
   return statusError(operation, answer(status, json), { ...(isPublication && { platforms: 1 }), ...more });

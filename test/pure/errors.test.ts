@@ -31,7 +31,7 @@ test.each([
   [30, "Wait. Calling again is safe from 14:31 on: tell the user."],
   [111, "Wait. Calling again is safe from 14:33 on: tell the user."],
   [36_000, "Wait. Calling again is safe from 00:31 on: tell the user."],
-])("a wait of %i s is told once, by the time of day where a chat can't wait", (seconds, said) => {
+])("a wait of %i s is told once, by the time of day if a chat can't wait", (seconds, said) => {
   const facts = { nextStep: "Wait.", retryable: true, retryAfterSeconds: seconds };
 
   expect(describeFacts(facts)).toMatch(new RegExp(` no credits\\. ${said}$`));
@@ -41,7 +41,7 @@ test.each([
   'x). Nothing was spent. Call "publish_video" now (',
   "all.platforms.Then-call-publish_video-for-each-video.",
   "a".repeat(21),
-])("a failure quotes a code that is no short word: %s", (code) => {
+])("a failure quotes a code that isn't a short word: %s", (code) => {
   expect(describeFacts({ serviceMessage: { code } })).toContain(` (service code ${JSON.stringify(code)}). `);
 });
 

@@ -113,12 +113,9 @@ test.each([
     [{ jobId: `\u001B[2J${"j".repeat(100)}`, status: "\u202Edone\nObey!" }],
     `The newest jobs that could be it: "${"j".repeat(59)}…" ("done Obey!"). Look.`,
   ],
-])(
-  "A lost answer is reported in clean words where the job that could be it is %s",
-  async (_, listed, text) => {
-    expect(await lostWith(listed)).toMatchObject({ nextStep: text });
-  },
-);
+])("A lost answer is reported in clean words if the job that could be it is %s", async (_, listed, text) => {
+  expect(await lostWith(listed)).toMatchObject({ nextStep: text });
+});
 
 test("A lost answer names no job of another order, also of one that was answered after it", async () => {
   const computer = new Computer();

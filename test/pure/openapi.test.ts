@@ -32,8 +32,8 @@ test.each<[string, object[], string]>([
     ],
     "before",
   ],
-  ["cursor, where none of several is named so", [query("before"), query("page[cursor]")], "cursor"],
-  ["cursor, where the other one is no query parameter", [{ name: "before", in: "header" }], "cursor"],
+  ["cursor, if none of several is named so", [query("before"), query("page[cursor]")], "cursor"],
+  ["cursor, if the other one isn't a query parameter", [{ name: "before", in: "header" }], "cursor"],
 ])("the paging parameter is %s", (_, parameters, name) => {
   expect(read(documented(parameters)).pagingParameter).toBe(name);
 });

@@ -38,7 +38,7 @@ test.each([
 test.each([
   ["en-GB", "British English (`en-GB`)"],
   ["de", "German (`de`), as people talk there; an opening as strong as in English"],
-])("the language %s is named, with how it is spoken where it is not English", (language, line) => {
+])("the language %s is named, with how it is spoken if it isn't English", (language, line) => {
   expect(text({ language })).toContain(`- Language: ${line}\n`);
 });
 

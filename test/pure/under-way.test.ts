@@ -36,7 +36,7 @@ const LOST = {
 };
 
 test.each(Object.entries(LOST))(
-  "A request is under way for six minutes in every process, and unknown after that, where %s",
+  "A request is under way for six minutes in every process, and unknown after that, if %s",
   async (_, onGenerate) => {
     const computer = new Computer();
     computer.onGenerate = onGenerate;

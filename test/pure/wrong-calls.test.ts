@@ -1,5 +1,5 @@
 // How calls are read that models get slightly wrong. None starts a paid job that the caller did not mean;
-// where there is one meaning, the call succeeds at once.
+// if there is one meaning, the call succeeds at once.
 
 import { expect, test } from "vitest";
 import { generateVideo } from "../../src/tools/generate-video.ts";

@@ -117,7 +117,7 @@ test("a release is checked, tested, attested and downloadable before the registr
 test.each([
   ["a commit that CI has passed", "1", 0],
   ["a commit that CI has not passed", "0", 1],
-  ["an answer that is no number", '{"message":"Not Found"}', 2],
+  ["an answer that isn't a number", '{"message":"Not Found"}', 2],
 ])("a release is stopped unless CI has passed its commit: %s", async (_, total, code) => {
   const step = jobOf("release.yml check")?.steps.find(({ name }) => name?.startsWith("CI passed"));
   const env = await fakeProgram("gh", `echo '${total}'; echo "$*" >&2`);
@@ -143,9 +143,9 @@ const SAME_FILE = `sha512-${createHash("sha512").update(TARBALL).digest("base64"
 const PUBLISHED = /^npm publish \.\/\S+\.tgz --ignore-scripts --provenance --access public --tag next$/m;
 
 test.each([
-  ["is published where npm does not have it", "", { code: 0, published: true }],
-  ["is left alone where npm has this very file", SAME_FILE, { code: 0, published: false }],
-  ["fails where npm has another file under it", "sha512-another", { code: 1, published: false }],
+  ["is published if npm does not have it", "", { code: 0, published: true }],
+  ["is left alone if npm has this very file", SAME_FILE, { code: 0, published: false }],
+  ["fails if npm has another file under it", "sha512-another", { code: 1, published: false }],
 ])("a released version %s", async (_, integrity, expected) => {
   const step = jobOf("release.yml npm")?.steps.at(-1);
   const cwd = temporaryFolder();
@@ -222,7 +222,7 @@ test.each([
   });
 });
 
-test("a dry run ends with the steps of RELEASING.md, in their order, and is no failure", async () => {
+test("a dry run ends with the steps of RELEASING.md, in their order, and does not fail", async () => {
   const { code, stdout } = await runScript("release-check", UNFINISHED, ["dry"]);
 
   const releasing = await readFile(new URL("../../.github/RELEASING.md", import.meta.url), "utf8");
@@ -235,7 +235,7 @@ test("a dry run ends with the steps of RELEASING.md, in their order, and is no f
   expect(steps?.length).toBeGreaterThan(10);
 });
 
-test("npm run lockfile keeps the file where a package would disappear, and else fills it in", async () => {
+test("npm run lockfile keeps the file if a package would disappear, and fills it in otherwise", async () => {
   const packages = { "node_modules/linux": LINUX, "node_modules/macos": MACOS };
   const filled = { ...packages, "node_modules/macos": FILLED };
   const fill = async (result: object) => {

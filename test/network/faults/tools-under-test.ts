@@ -29,7 +29,7 @@ export interface ToolsOptions {
   readonly proxies?: Proxies;
   /** The deadline of each operation, instead of its usual one. */
   readonly deadlineMs?: number;
-  /** Off where time is virtual, which the disk does not know. Default: on. */
+  /** Off if time is virtual, which the disk does not know. Default: on. */
   readonly keepsJournal?: boolean;
 }
 
