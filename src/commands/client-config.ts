@@ -148,8 +148,9 @@ function withOwnValues(text: string): string {
 
 export function printDocument(format: ClientFormat, entry: Entry): string {
   const document = documentOf(format, entry);
-  if (format.language === "toml") return stringify(document);
-  if (format.language === "yaml")
+  const [file = ""] = format.files;
+  if (file.endsWith(".toml")) return stringify(document);
+  if (file.endsWith(".yaml"))
     return dump(document, { forceQuotes: true, quoteStyle: "double", lineWidth: -1 });
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }

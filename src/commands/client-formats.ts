@@ -35,16 +35,18 @@ export interface ClientFormat {
   readonly root?: string;
   /** The field of an entry that holds the variables. Default: env. */
   readonly envField?: "environment" | "envs";
-  /** The language of the file, unless it is JSON. */
-  readonly language?: "toml" | "yaml";
   /** The key's value in the entry. Absent if the entry has none. */
   readonly key?: string;
   /** Where the client takes the key from. Default: what `key` says. */
   readonly keySource?: string;
   /** The fields of an entry after program, arguments and variables. */
-  readonly fields?: (entry: Entry) => object;
-  /** The file's content, if it is more than an entry with these fields. */
-  readonly document?: (entry: Entry) => object;
+  readonly fields?: object;
+  /** The whole entry, if it has another form. */
+  readonly form?: (entry: Entry) => object;
+  /** The fields of the file before its entries. */
+  readonly top?: (entry: Entry) => object;
+  /** True if the entries are a list, and not fields by their names. */
+  readonly isList?: true;
   /** The client's own command that adds the entry. ENV stands for its variables, START for what it starts, ENTRY and JSON for all. */
   readonly addCommand?: string;
   /** Further notes. */
@@ -83,7 +85,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     files: ["~/.claude.json"],
     key: "${FACELESS_API_KEY}",
     // Claude Code hides tools without alwaysLoad behind its search: the model has to know that they exist.
-    fields: () => ({ type: "stdio", alwaysLoad: true }),
+    fields: { type: "stdio", alwaysLoad: true },
     // `claude mcp add` can't set alwaysLoad.
     addCommand: `claude mcp add-json --scope user ${SERVER} ENTRY`,
     inherits: true,
@@ -95,7 +97,8 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     menu: "the command MCP: Open User Configuration",
     root: "servers",
     keySource: "VS Code asks for the key when the server starts, and keeps it.",
-    document: vscodeDocument,
+    form: vscodeForm,
+    top: vscodeInputs,
     addCommand: "code --add-mcp JSON",
     obeysCwd: true,
     inherits: true,
@@ -104,10 +107,10 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     title: "Codex",
     files: ["$codex/config.toml"],
     root: "mcp_servers",
-    language: "toml",
     keySource: fromShell("With this entry, Codex", "add FACELESS_API_KEY and the key to env"),
-    fields: ({ env, isInstalled }) => ({
-      ...(env && { env_vars: ["FACELESS_API_KEY", ...NETWORK_VARIABLES] }),
+    form: ({ isInstalled, ...start }) => ({
+      ...start,
+      ...(start.env && { env_vars: ["FACELESS_API_KEY", ...NETWORK_VARIABLES] }),
       // Codex gives a server 1 s before the first message, too short for npx, unless it is required.
       ...(!isInstalled && { required: true }),
       startup_timeout_sec: START_SECONDS,
@@ -131,7 +134,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     menu: "the command zed: open settings",
     root: "context_servers",
     key: EXAMPLE_KEY,
-    fields: () => ({ timeout: CALL_SECONDS }),
+    fields: { timeout: CALL_SECONDS },
   },
   cline: {
     title: "Cline",
@@ -141,7 +144,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     ],
     menu: "MCP Servers, Configure",
     key: EXAMPLE_KEY,
-    fields: () => ({ disabled: false, autoApprove: [], timeout: CALL_SECONDS }),
+    fields: { disabled: false, autoApprove: [], timeout: CALL_SECONDS },
     note: NEEDS_NETWORK_VARIABLES,
   },
   windsurf: {
@@ -153,7 +156,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     title: "Copilot CLI",
     files: ["~/.copilot/mcp-config.json"],
     key: "${FACELESS_API_KEY}",
-    fields: () => ({ type: "local", tools: ["*"] }),
+    fields: { type: "local", tools: ["*"] },
   },
   opencode: {
     title: "opencode",
@@ -161,32 +164,24 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     root: "mcp",
     envField: "environment",
     key: "{env:FACELESS_API_KEY}",
-    document: ({ command, args, env }) => ({
-      $schema: "https://opencode.ai/config.json",
-      mcp: {
-        [SERVER]: {
-          type: "local",
-          command: [command, ...args],
-          environment: env,
-          enabled: true,
-          timeout: CALL_SECONDS * 1000,
-        },
-      },
+    top: () => ({ $schema: "https://opencode.ai/config.json" }),
+    form: ({ command, args, env }) => ({
+      type: "local",
+      command: [command, ...args],
+      environment: env,
+      enabled: true,
+      timeout: CALL_SECONDS * 1000,
     }),
     inherits: true,
   },
   continue: {
     title: "Continue",
     files: ["~/.continue/mcpServers/faceless-video.yaml", "~/.continue/config.yaml"],
-    language: "yaml",
     key: "${{ secrets.FACELESS_API_KEY }}",
     keySource: "Continue takes the key from FACELESS_API_KEY in ~/.continue/.env: write it in there.",
-    document: ({ command, args, env }) => ({
-      name: SERVER,
-      version: "0.0.1",
-      schema: "v1",
-      mcpServers: [{ name: SERVER, type: "stdio", command, args, env }],
-    }),
+    top: () => ({ name: SERVER, version: "0.0.1", schema: "v1" }),
+    isList: true,
+    form: ({ isInstalled: _, ...start }) => ({ name: SERVER, type: "stdio", ...start }),
   },
   goose: {
     title: "goose",
@@ -194,22 +189,17 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     windowsFiles: ["$config/Block/goose/config/config.yaml"],
     root: "extensions",
     envField: "envs",
-    language: "yaml",
     keySource: fromShell("With this entry, goose", "add FACELESS_API_KEY and the key to envs"),
-    document: ({ command, args, env }) => ({
-      extensions: {
-        [SERVER]: {
-          enabled: true,
-          type: "stdio",
-          name: SERVER,
-          description: "Makes and publishes short faceless videos",
-          cmd: command,
-          args,
-          envs: env,
-          ...(env && { env_keys: ["FACELESS_API_KEY"] }),
-          timeout: CALL_SECONDS,
-        },
-      },
+    form: ({ command, args, env }) => ({
+      enabled: true,
+      type: "stdio",
+      name: SERVER,
+      description: "Makes and publishes short faceless videos",
+      cmd: command,
+      args,
+      envs: env,
+      ...(env && { env_keys: ["FACELESS_API_KEY"] }),
+      timeout: CALL_SECONDS,
     }),
   },
   "lm-studio": {
@@ -225,7 +215,8 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     files: ["~/.mcp.json"],
     root: "servers",
     keySource: "Visual Studio asks for the key.",
-    document: vscodeDocument,
+    form: vscodeForm,
+    top: vscodeInputs,
   },
 };
 
@@ -251,26 +242,30 @@ export function filesOf(
   });
 }
 
+function formOf({ form, fields }: ClientFormat, entry: Entry): object {
+  const { isInstalled: _, ...start } = entry;
+  return form?.(entry) ?? { ...start, ...fields };
+}
+
 /** The content of a client's file that has nothing but this entry. */
-export function documentOf({ root = "mcpServers", fields, document }: ClientFormat, entry: Entry): object {
-  const { command, args, env } = entry;
-  return document?.(entry) ?? { [root]: { [SERVER]: { command, args, env, ...fields?.(entry) } } };
+export function documentOf(format: ClientFormat, entry: Entry): object {
+  const { root = "mcpServers", top, isList } = format;
+  const form = formOf(format, entry);
+  return { ...top?.(entry), [root]: isList === true ? [form] : { [SERVER]: form } };
 }
 
 /** The words of the client's own command. */
-export function addCommandOf(
-  { addCommand, fields }: ClientFormat,
-  entry: Entry,
-): readonly string[] | undefined {
+export function addCommandOf(format: ClientFormat, entry: Entry): readonly string[] | undefined {
   const { command, args, env } = entry;
   const variables = Object.entries(env ? { FACELESS_API_KEY: EXAMPLE_KEY, ...env } : {});
+  const form = formOf(format, entry);
   const parts: Readonly<Record<string, readonly string[]>> = {
     ENV: variables.map(([name, value]) => `--env=${name}=${value}`),
     START: [command, ...args],
-    ENTRY: [JSON.stringify({ command, args, env, ...fields?.(entry) })],
-    JSON: [JSON.stringify({ name: SERVER, ...vscodeServer(entry), ...vscodeInputs(entry) })],
+    ENTRY: [JSON.stringify(form)],
+    JSON: [JSON.stringify({ name: SERVER, ...form, ...format.top?.(entry) })],
   };
-  return addCommand?.split(" ").flatMap((word) => parts[word] ?? word);
+  return format.addCommand?.split(" ").flatMap((word) => parts[word] ?? word);
 }
 
 /** Where the key comes from, in sentences; undefined if the user writes it into the entry. */
@@ -295,10 +290,6 @@ export const VSCODE_INPUTS = [
   },
 ] as const;
 
-function vscodeDocument(entry: Entry): object {
-  return { ...vscodeInputs(entry), servers: { [SERVER]: vscodeServer(entry) } };
-}
-
 /** They ask for the address too if it is not known. */
 function vscodeInputs({ env }: Entry): object {
   const asked = ({ id }: { id: string }) =>
@@ -306,7 +297,7 @@ function vscodeInputs({ env }: Entry): object {
   return env === undefined ? {} : { inputs: VSCODE_INPUTS.filter(asked) };
 }
 
-function vscodeServer({ command, args, env }: Entry): object {
+function vscodeForm({ command, args, env }: Entry): object {
   const url = env?.["FACELESS_BASE_URL"];
   const asked = {
     FACELESS_API_KEY: "${input:faceless_key}",

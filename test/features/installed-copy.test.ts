@@ -15,10 +15,11 @@ const DAY_MS = 24 * 60 * 60_000;
 async function computer() {
   const [homeDir, files] = [temporaryFolder(), temporaryFolder()];
   const write = async (text: string) => {
-    await mkdir(join(files, "chunks"), { recursive: true });
     await writeFile(join(files, "bin.cjs"), 'require("./cli.cjs");\n');
-    await writeFile(join(files, "cli.cjs"), 'console.log(require("./chunks/text.cjs"));\n');
-    await writeFile(join(files, "chunks/text.cjs"), `module.exports = ${JSON.stringify(text)};\n`);
+    await rm(join(files, "chunks"), { recursive: true, force: true });
+    await mkdir(join(files, "chunks"));
+    await writeFile(join(files, "cli.cjs"), `console.log(require("./chunks/text-${text}.cjs"));\n`);
+    await writeFile(join(files, `chunks/text-${text}.cjs`), `module.exports = ${JSON.stringify(text)};\n`);
   };
   await write("one");
   const app = copyFolder(homeDir);
@@ -39,7 +40,7 @@ test("the copy starts by a path that stays the same when another version takes i
   expect([await install(), await start()]).toEqual([first, "two"]);
 
   // A server of the first version may still load files.
-  expect(await readFile(join(app, one ?? "", "chunks/text.cjs"), "utf8")).toContain('"one"');
+  expect(await readFile(join(app, one ?? "", "chunks/text-one.cjs"), "utf8")).toContain('"one"');
   expect((await versions()).every((name) => name.startsWith(`${VERSION}-`))).toBe(true);
   expect((await stat(app)).mode & 0o777).toBe(0o700);
 });

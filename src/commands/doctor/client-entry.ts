@@ -13,19 +13,10 @@ import { quote } from "../../text.ts";
 import { type ClientFormat, filesOf, FORMATS } from "../client-formats.ts";
 import { KEY } from "./environment.ts";
 import { isOutsideProjects, SERVER } from "../server-entry.ts";
-import { type Check, fail, type DoctorHost, pass, skip, warn } from "./check.ts";
+import { fail, type DoctorHost, pass, skip, warn } from "./check.ts";
 
-/** The program that the entry starts. */
-export interface ClientEntry {
-  /** The program and its arguments. */
-  readonly words: readonly string[];
-  /** The folder in which the client starts it, if the entry names one. */
-  readonly cwd?: string | undefined;
-  /** The variables whose values are written into the entry. */
-  readonly env: Readonly<Record<string, string>>;
-  /** This server's variables whose values only the client knows. */
-  readonly hidden: readonly string[];
-}
+/** The program and its arguments, the folder in which the client starts it, and the variables that are known and not. */
+export type ClientEntry = NonNullable<Awaited<ReturnType<typeof readClientEntry>>["entry"]>;
 
 const NAME = "entry";
 /** ${NAME}, ${env:NAME}, ${{ secrets.NAME }}, {env:NAME}, $NAME and %NAME%, which clients fill in. */
@@ -53,15 +44,11 @@ const entrySchema = z.looseObject({
 });
 
 /** `print`: the command that prints the entry. The entry is absent if none can be started. */
-export async function readClientEntry(
-  client: ClientName,
-  host: DoctorHost,
-  print: string,
-): Promise<{ readonly checks: readonly Check[]; readonly entry?: ClientEntry }> {
+export async function readClientEntry(client: ClientName, host: DoctorHost, print: string) {
   const format = FORMATS[client];
   const { title, envField = "env" } = format;
   const files = filesOf(format, host);
-  const failed = (detail: string, fix: string) => ({ checks: [fail(NAME, detail, fix)] });
+  const failed = (detail: string, fix: string) => ({ checks: [fail(NAME, detail, fix)], entry: undefined });
   const replace = `Run ${quote(print)}, and replace the entry with what it prints`;
   for (const file of files) {
     let found: unknown;
@@ -69,48 +56,37 @@ export async function readClientEntry(
       // eslint-disable-next-line no-await-in-loop -- the first file with an entry wins
       found = findEntry(parseFile(file, await readFile(file, "utf8")), format, host);
     } catch (error) {
-      if (["ENOENT", "ENOTDIR"].includes(errnoOf(error) ?? "")) continue;
+      if (errnoOf(error) === "ENOENT") continue;
       const repair = `Repair ${file}: a comma, quote or bracket is missing or extra, it is not in UTF-8, or you may not read it`;
       return failed(`${title}'s file can't be read`, repair);
     }
     if (found === undefined) continue;
-    const parsed = entrySchema.safeParse(found);
-    const words = parsed.success
-      ? [parsed.data.command ?? parsed.data.cmd ?? [], parsed.data.args].flat()
-      : [];
-    if (!parsed.success || words.length === 0)
+    const { data: entry } = entrySchema.safeParse(found);
+    const words = [entry?.command ?? entry?.cmd ?? [], entry?.args ?? []].flat();
+    if (entry === undefined || words.length === 0)
       return failed(`the entry in ${file} names no program, or in a form that ${title} can't use`, replace);
-    if (parsed.data.disabled || !parsed.data.enabled)
+    const { cwd, envFile, env_vars, env_keys, disabled, enabled } = entry;
+    if (disabled || !enabled)
       return failed(`the entry is switched off in ${file}`, `Switch this server on in ${title}`);
-    const { cwd, envFile, env_vars, env_keys } = parsed.data;
-    const variables = Object.entries(parsed.data[envField]);
+    const variables = Object.entries(entry[envField]);
     const env = Object.fromEntries(variables.filter(([, value]) => !isPlaceholder(value)));
-    const elsewhere = [...env_vars, ...env_keys, ...(envFile === undefined ? [] : [KEY])];
-    const hidden = [...elsewhere, ...variables.map(([name]) => name)].filter(
-      (name): name is string =>
-        typeof name === "string" && name.startsWith("FACELESS_") && !Object.hasOwn(env, name),
-    );
+    const elsewhere = [...[...env_vars, ...env_keys].map(String), ...(envFile === undefined ? [] : [KEY])];
+    const all = new Set([...elsewhere, ...variables.map(([name]) => name)]);
+    const hidden = [...all].filter((name) => name.startsWith("FACELESS_") && !Object.hasOwn(env, name));
     const risk = hijackRisk(words, cwd, format);
-    const unknown = (name: string) =>
-      skip(
-        name,
-        `only ${title} knows its value`,
-        `To check the value itself, set ${name} in this terminal and run doctor without --client`,
-      );
+    const takeOver = `${title} may start it in a project's folder, where ${risk}, so that a cloned project could run another program with your key`;
     const checks = [
       pass(NAME, file),
-      risk !== undefined &&
-        warn(
-          NAME,
-          `${title} may start it in a project's folder, where ${risk}, so that a cloned project could run another program with your key`,
-          replace,
+      ...(risk === undefined ? [] : [warn(NAME, takeOver, replace)]),
+      ...hidden.map((name) =>
+        skip(
+          name,
+          `only ${title} knows its value`,
+          `To check the value itself, set ${name} in this terminal and run doctor without --client`,
         ),
-      ...[...new Set(hidden)].map(unknown),
+      ),
     ];
-    return {
-      checks: checks.filter((check) => check !== false),
-      entry: { words, cwd, env, hidden },
-    };
+    return { checks, entry: { words, cwd, env, hidden } };
   }
   const bundle =
     client === "claude-desktop" ? ". Doctor can't read the settings page of an installed bundle" : "";
