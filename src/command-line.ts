@@ -3,6 +3,7 @@
 
 import { parseArgs } from "node:util";
 import type { Flags } from "./config.ts";
+import { BridgeError } from "./errors.ts";
 import { parseWhole } from "./settings/values.ts";
 
 /** The clients that `config` knows, in the order in which they are listed. */
@@ -114,7 +115,12 @@ export type CommandName = keyof typeof COMMANDS;
 export type Command = ReturnType<typeof parseCommandLine>;
 
 /** A clause that says what is wrong with the command line, without the name of the program. Exit code 2. */
-export class UsageError extends Error {}
+export class UsageError extends BridgeError {
+  constructor(problem: string) {
+    const facts = { nextStep: "", outcome: "not_sent", retryable: false } as const;
+    super({ code: "invalid_input", message: problem, ...facts });
+  }
+}
 
 /** `argv` without the interpreter and the script. Throws a UsageError. */
 export function parseCommandLine(argv: readonly string[]) {

@@ -221,7 +221,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     }
     // The model reads this, too: it must not hear how a guard is loosened.
     const fix = `Set it to ${values}${isGuard === true ? "" : ", or remove it"}`;
-    const isUnfilled = isGuard === true && holdsPlaceholder(text);
+    const isUnfilled = isGuard === true && PLACEHOLDER.test(text);
     const value = isUnfilled
       ? { problem: UNFILLED, fix }
       : (setting.parse(text, homeDir) ?? { problem: `is not ${values}`, fix });
@@ -279,26 +279,21 @@ export function defaultStateDir(homeDir: string): string {
   return join(homeDir, ".faceless-video-mcp");
 }
 
+/** A `${…}` that the client did not fill in. */
+const PLACEHOLDER = /\$\{[^]*\}/;
+/** The text that the bundle's manifest has for a field that the user left empty. */
+const BUNDLE_PLACEHOLDER = /^\$\{user_config\.\w+\}$/;
+
 /** Counts empty values and unexpanded placeholders as unset. Proxies are usual in lower case too. */
 function readVariable(env: Environment, { name, isGuard }: Setting<unknown>): string | undefined {
   const written = name.endsWith("_PROXY") ? [env[name], env[name.toLowerCase()]] : [env[name]];
-  const isUnset = isGuard === true ? isBundlePlaceholder : holdsPlaceholder;
-  return written.map((text = "") => text.trim()).find((text) => text !== "" && !isUnset(text));
-}
-
-/** The text that the bundle's manifest has for a field that the user left empty. */
-function isBundlePlaceholder(value: string): boolean {
-  return /^\$\{user_config\.\w+\}$/.test(value);
-}
-
-function holdsPlaceholder(value: string): boolean {
-  const start = value.indexOf("${");
-  return start >= 0 && value.includes("}", start);
+  const unset = isGuard === true ? BUNDLE_PLACEHOLDER : PLACEHOLDER;
+  return written.map((text = "") => text.trim()).find((text) => text !== "" && !unset.test(text));
 }
 
 /** Why a variable that is needed counts as unset. */
 function unsetProblem(env: Environment, variable: string, fix: string): ConfigProblem {
-  if (!holdsPlaceholder(env[variable] ?? "")) return { variable, problem: "is not set", fix, isUnset: true };
+  if (!PLACEHOLDER.test(env[variable] ?? "")) return { variable, problem: "is not set", fix, isUnset: true };
   return {
     variable,
     problem: "is not set: your client did not fill in the ${…} placeholder that it holds",

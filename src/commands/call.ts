@@ -32,45 +32,43 @@ const ONE_SANDBOX =
 /** Prints the result, or why there is none. Returns the exit code. */
 export async function runCall(argv: readonly string[], host: CallHost): Promise<number> {
   const [out, ui] = [new TerminalUi(host), new TerminalUi({ ...host, output: host.errors })];
-  let redact = createRedact(undefined);
+  let call: Call | undefined;
+  let followed: { readonly jobId?: string } = {};
   const show = (value: Result, text: string, textUi: TerminalUi) => {
+    const redact = createRedact(call?.config.service?.apiKey);
     if (argv.includes("--json")) out.printJson(value, redact);
     else textUi.print(redact(text));
   };
-  let call: Call | string;
   try {
-    call = await readCall(argv, host);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    const help = ["call", ...argv.filter((word) => Object.hasOwn(TOOL_SCHEMAS, word)), "--help"].join(" ");
-    const message = `faceless-video-mcp: ${error.message}; see faceless-video-mcp ${help}`;
-    show({ error: { code: "invalid_input", outcome: "not_sent", retryable: false, message } }, message, ui);
-    return 2;
-  }
-  if (typeof call === "string") {
-    out.print(call);
-    return 0;
-  }
-  const { config, tool } = call;
-  redact = createRedact(config.service?.apiKey);
-  let started: { readonly jobId?: string } = {};
-  try {
-    const work = run(call, host, ui, (jobId) => (started = { jobId }));
-    const result = await Promise.race([work, failWhenInterrupted(host, tool.effect)]);
+    const read = await readCall(argv, host);
+    if (typeof read === "string") {
+      out.print(read);
+      return 0;
+    }
+    call = read;
+    const work = run(call, host, ui, (jobId) => (followed = { jobId }));
+    const result = await Promise.race([work, failWhenInterrupted(host, call.tool.effect)]);
     show(result, asText(result), out);
     return exitCodeOf(result, call);
   } catch (error) {
-    const failure = toBridgeError(error, tool.effect === "reads" ? "rejected" : "unknown");
+    const effect = call?.tool.effect ?? "reads";
+    const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
     const { code, outcome } = failure.facts;
-    const message = inSentences(
-      describeFailure(failure, tool.effect, host.clock.now()),
-      config.sandbox && code === "not_found" && ONE_SANDBOX,
-    );
-    show({ error: { ...errorMeta(failure), message }, ...started }, message, ui);
+    const isOfOtherSandbox = call?.config.sandbox === true && code === "not_found";
+    const message =
+      failure instanceof UsageError
+        ? describeUsage(failure, argv)
+        : inSentences(describeFailure(failure, effect, host.clock.now()), isOfOtherSandbox && ONE_SANDBOX);
+    show({ error: { ...errorMeta(failure), message }, ...followed }, message, ui);
     if (code === "invalid_input") return 2;
     // The outcome of a job that was started isn't known either.
-    return outcome === "unknown" || "jobId" in started ? 3 : 1;
+    return outcome === "unknown" || "jobId" in followed ? 3 : 1;
   }
+}
+
+function describeUsage({ message }: UsageError, argv: readonly string[]): string {
+  const tool = argv.filter((word) => Object.hasOwn(TOOL_SCHEMAS, word));
+  return `faceless-video-mcp: ${message}; see faceless-video-mcp ${["call", ...tool].join(" ")} --help`;
 }
 
 /** `onStarted` gets the id of a job that is then followed. */
@@ -113,7 +111,7 @@ async function askAtTerminal(
   const isTerminal = input.isTTY === true && errors.isTTY === true;
   const mode = tool.effect === "spends" ? config.confirmGenerate : config.confirmPublish;
   const onlyTerminal = mode === "always";
-  if (isTerminal ? saysYes && !onlyTerminal : saysYes || onlyTerminal) return false;
+  if (onlyTerminal ? !isTerminal : saysYes) return false;
   const question = await describe();
   if (isTerminal) {
     if (await ui.confirm(`${question.message}\n${question.yes}?`, interrupted)) return true;
