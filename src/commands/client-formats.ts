@@ -181,7 +181,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     keySource: "Continue takes the key from FACELESS_API_KEY in ~/.continue/.env: write it in there.",
     top: () => ({ name: SERVER, version: "0.0.1", schema: "v1" }),
     isList: true,
-    form: ({ isInstalled: _, ...start }) => ({ name: SERVER, type: "stdio", ...start }),
+    form: ({ command, args, env }) => ({ name: SERVER, type: "stdio", command, args, env }),
   },
   goose: {
     title: "goose",
