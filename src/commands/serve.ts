@@ -7,7 +7,6 @@ import * as z from "zod";
 import { type Clock, systemClock } from "../clock.ts";
 import { errnoOf } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { promptHooks } from "../mcp/prompts.ts";
 import { createServer } from "../mcp/server.ts";
 import { StdioTransport } from "../mcp/transport.ts";
 import { Subscriptions } from "../mcp/subscriptions.ts";
@@ -52,7 +51,6 @@ export function serve(
     ready: () => application.jobs.restore(),
     hooks: {
       ...tasks.hooks,
-      ...promptHooks,
       ...subscriptions.hooks,
       "tools/list": {
         answered() {

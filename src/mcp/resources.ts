@@ -1,14 +1,15 @@
 // The resources: each job, the most recent of them by name, and the catalog of documented options.
 
-import { type McpServer, ResourceNotFoundError, ResourceTemplate } from "@modelcontextprotocol/server";
+import { type McpServer, ResourceNotFoundError } from "@modelcontextprotocol/server";
 import { JOB_URI_TEMPLATE, jobIdOf, jobUri } from "../service/job.ts";
 import * as options from "../service/options.ts";
-import { hasEnded, lastStatus, titleOf } from "../jobs/job-record.ts";
-import { findByWords } from "../service/spoken-words.ts";
+import { hasEnded, type JobRecord, lastStatus, titleOf } from "../jobs/job-record.ts";
 import { cleanServiceText, quote } from "../text.ts";
 import { describe } from "../tools/describe.ts";
 import { withGuidance } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
+import { CARD_URI, readCard } from "./card/card.ts";
+import { canAsk } from "./elicitation.ts";
 import { readError } from "./results.ts";
 
 export const CATALOG_URI = "faceless://catalog";
@@ -24,70 +25,43 @@ const JOB = {
   mimeType: JSON_TYPE,
 };
 const LISTED_JOBS = 20;
-/** Clients read after each update, cards every 3 s, and completion lists with every keystroke. */
+/** Clients read after each update, and cards every 3 s. */
 const FRESH_MS = 10_000;
 
-export function registerResources(server: McpServer, application: Application): void {
-  const { reader, jobs } = application;
-  const jobContents = async (uri: string, jobId: string) => {
-    const text = JSON.stringify(await describeJob(jobId, application, { wholeTopic: true }));
-    return { contents: [{ uri, mimeType: JSON_TYPE, text }] };
-  };
-
-  server.registerResource("catalog", CATALOG_URI, CATALOG, ({ href }) => ({
-    contents: [{ uri: href, mimeType: JSON_TYPE, text: JSON.stringify(catalog()) }],
+export function registerResources({ server }: McpServer, application: Application): void {
+  const { reader, jobs, config } = application;
+  server.setRequestHandler("resources/templates/list", () => ({
+    resourceTemplates: [{ name: "job", uriTemplate: JOB_URI_TEMPLATE, ...JOB }],
   }));
-
-  server.registerResource(
-    "job",
-    new ResourceTemplate(JOB_URI_TEMPLATE, {
-      // resources/list is answered below.
-      list: undefined,
-      complete: {
-        jobId: async (typed) => {
-          await reader.refreshFromList(FRESH_MS);
-          return findByWords(typed, recentVideos(application)).map(({ jobId }) => jobId);
-        },
-      },
-    }),
-    JOB,
-    async ({ href }, _variables, { mcpReq }) => {
-      const jobId = jobIdOf(href);
-      if (jobId === undefined) throw new ResourceNotFoundError(href);
-      try {
-        const { signal } = mcpReq;
-        await reader.readRecent(jobId, FRESH_MS, { background: false, signal });
-        return await jobContents(href, jobId);
-      } catch (error) {
-        throw readError(error, new ResourceNotFoundError(href), application, { uri: href });
-      }
-    },
-  );
-
-  // The SDK would list every resource, the card too.
-  server.server.setRequestHandler("resources/list", async () => {
+  server.setRequestHandler("resources/list", async () => {
     await reader.refreshFromList(FRESH_MS);
-    return {
-      resources: [
-        { uri: CATALOG_URI, name: "catalog", ...CATALOG },
-        ...jobs.recent(LISTED_JOBS).map((record) => {
-          const title = cleanServiceText(titleOf(record) ?? `Video ${record.jobId}`, 80);
-          const status = lastStatus(record);
-          const description =
-            status === undefined ? "Video job." : `Video job, last seen as ${quote(status, 60)}.`;
-          return { ...JOB, uri: jobUri(record.jobId), name: title, title, description };
-        }),
-      ],
-    };
+    const recent = jobs.recent(LISTED_JOBS).map(listed);
+    return { resources: [{ uri: CATALOG_URI, name: "catalog", ...CATALOG }, ...recent] };
+  });
+  server.setRequestHandler("resources/read", async ({ params: { uri } }, { mcpReq }) => {
+    if (uri === CATALOG_URI) return jsonContents(uri, catalog());
+    // It isn't listed: clients show what they list to users and models, who have no use for it.
+    if (uri === CARD_URI && !config.readOnly) return readCard(application, canAsk(server, mcpReq));
+    const jobId = jobIdOf(uri);
+    if (jobId === undefined) throw new ResourceNotFoundError(uri);
+    try {
+      await reader.readRecent(jobId, FRESH_MS, { background: false, signal: mcpReq.signal });
+      return jsonContents(uri, await describeJob(jobId, application, { wholeTopic: true }));
+    } catch (error) {
+      throw readError(error, new ResourceNotFoundError(uri), application, { uri });
+    }
   });
 }
 
-/** The recent jobs with their topics, for completions. */
-export function recentVideos({ jobs }: Pick<Application, "jobs">) {
-  return jobs.recent(100).map(({ jobId, order }) => ({
-    jobId,
-    ...(order !== undefined && { topic: String(order.arguments["topic"]) }),
-  }));
+function jsonContents(uri: string, value: object) {
+  return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(value) }] };
+}
+
+function listed(record: JobRecord) {
+  const title = cleanServiceText(titleOf(record) ?? `Video ${record.jobId}`, 80);
+  const status = lastStatus(record);
+  const description = status === undefined ? "Video job." : `Video job, last seen as ${quote(status, 60)}.`;
+  return { ...JOB, uri: jobUri(record.jobId), name: title, title, description };
 }
 
 /** Describes a job as get_video_status does. */

@@ -3,7 +3,8 @@
 import { McpServer, type ProtocolEra } from "@modelcontextprotocol/server";
 import { VERSION, WEBSITE } from "../version.ts";
 import type { Application } from "./application.ts";
-import { registerCard } from "./card/card.ts";
+import { APPS_EXTENSION } from "./card/card.ts";
+import { registerCompletions } from "./completions.ts";
 import { registerPrompts } from "./prompts.ts";
 import { registerResources } from "./resources.ts";
 import type { Subscriptions } from "./subscriptions.ts";
@@ -37,15 +38,16 @@ export function createServer(
     {
       instructions: instructionsFor(application),
       capabilities: {
-        ...(!application.config.readOnly && { prompts: { listChanged: false } }),
         resources: { subscribe: true, listChanged: true },
+        // The card is that of a tool that a server that only reads doesn't offer.
+        ...(!application.config.readOnly && { extensions: { [APPS_EXTENSION]: {} } }),
       },
     },
   );
   registerTools(server, application, tasks);
   registerResources(server, application);
-  registerCard(server, application);
   registerPrompts(server, application);
+  registerCompletions(server, application);
   subscriptions.attach(server);
   tasks.attach(server, era);
   return server;

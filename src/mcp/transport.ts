@@ -23,8 +23,8 @@ export interface StdioTransportOptions {
 }
 
 export interface Hook {
-  /** Sees a message of the client before the SDK. May return another one for the SDK. */
-  inbound?(message: JSONRPCMessage): JSONRPCMessage | void;
+  /** Sees a message of the client before the SDK. */
+  inbound?(message: JSONRPCMessage): void;
   /** Called with each answer to a request of this method. */
   answered?(id: RequestId): void;
 }
@@ -97,7 +97,8 @@ export class StdioTransport implements Transport {
     const hook = "method" in message ? hooks[message.method] : undefined;
     if (hook !== undefined && "id" in message && message.id !== undefined)
       this.#answering.set(message.id, hook);
-    this.onmessage?.(hook?.inbound?.(message) ?? message);
+    hook?.inbound?.(message);
+    this.onmessage?.(message);
   }
 }
 

@@ -46,22 +46,16 @@ export function definePrompt<const Of extends Arguments>(prompt: Prompt<Of>): Pr
   return prompt;
 }
 
-/** The arguments' values, or what is wrong with some of them. Clients send blanks for fields left empty. */
-export function readArguments(
-  { arguments: known }: Prompt,
-  given: Readonly<Record<string, string | undefined>>,
-) {
+/** The arguments' values, and what is wrong with some of them. Clients send blanks for fields left empty. */
+export function readArguments({ arguments: known }: Prompt, given: Readonly<Record<string, string>>) {
   const values: Record<string, unknown> = {};
-  const issues: { readonly path: readonly string[]; readonly message: string }[] = [];
+  const problems: string[] = [];
   for (const [name, { required, read, allowed, absent }] of Object.entries(known)) {
     const text = (given[name] ?? "").trim();
     const isAbsent = text === "" || text.toLowerCase() === absent;
     values[name] = isAbsent ? undefined : read(text);
     if (values[name] === undefined && (required || !isAbsent))
-      issues.push({
-        path: [name],
-        message: `must be ${allowed}; got ${isAbsent ? "nothing" : quote(text, 60)}`,
-      });
+      problems.push(`${name}: must be ${allowed}; got ${isAbsent ? "nothing" : quote(text, 60)}`);
   }
-  return issues.length > 0 ? { issues } : { value: values };
+  return { values, problems };
 }

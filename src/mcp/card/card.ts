@@ -1,30 +1,19 @@
 // The card of generate_video (MCP Apps): a page that follows the video in the chat. It is loaded when a
 // client reads it; a client without MCP Apps never does, and resources/list does not name it.
 
-import type { McpServer, ReadResourceResult } from "@modelcontextprotocol/server";
-import { canAsk } from "../elicitation.ts";
+import type { ReadResourceResult } from "@modelcontextprotocol/server";
 import type { Application } from "../application.ts";
 
 export const CARD_URI = "ui://faceless-video/card";
 const MIME_TYPE = "text/html;profile=mcp-app";
-const APPS_EXTENSION = "io.modelcontextprotocol/ui";
+export const APPS_EXTENSION = "io.modelcontextprotocol/ui";
 const LIST_FRESH_MS = 10_000;
 const MAX_ORIGINS = 12;
 const RECENT_JOBS = 50;
 /** An origin that is safe in a policy: a host name with a ; or a * would allow more than it should. */
 const ORIGIN = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?$/;
 
-/** Not listed: clients show what they list to users and models, who have no use for it. */
-export function registerCard(server: McpServer, application: Application): void {
-  // Its tool is not offered.
-  if (application.config.readOnly) return;
-  server.server.registerCapabilities({ extensions: { [APPS_EXTENSION]: {} } });
-  server.registerResource("card", CARD_URI, { mimeType: MIME_TYPE }, (_uri, { mcpReq }) =>
-    readCard(application, canAsk(server.server, mcpReq)),
-  );
-}
-
-async function readCard(application: Application, mayAsk: boolean): Promise<ReadResourceResult> {
+export async function readCard(application: Application, mayAsk: boolean): Promise<ReadResourceResult> {
   const { config, canPublish } = application;
   const asks = mayAsk && config.confirmPublish !== "off";
   const [{ CARD_HTML }, origins] = await Promise.all([import("./html.ts"), findMediaOrigins(application)]);
