@@ -107,13 +107,43 @@ describe("before a post", () => {
       { answers: [YES], env: { FACELESS_CONFIRM_PUBLISH: "off" } },
     ],
   ];
-  const OBSTACLES: [string, World, string, string][] = [
-    ["renders", { job: statusOf("processing") }, "not_ready", "The video is still rendering."],
-    ["has an unknown status", { job: statusOf("queued") }, "not_ready", 'its status as "queued".'],
-    ["failed", { job: statusOf("failed") }, "not_ready", "there is nothing to publish."],
-    ["is unknown", { job: envelope(404, "not_found", "No.") }, "not_found", "knows no job with this jobId."],
-    ["has no account", { accounts: ["youtube"] }, "not_connected", "No TikTok account is connected."],
-    ["has no account at all", { accounts: [] }, "not_connected", "None is connected yet."],
+  const OBSTACLES: [string, World, object, string][] = [
+    [
+      "renders",
+      { job: statusOf("processing") },
+      { code: "not_ready", retryable: true },
+      "The video is still rendering. This call published nothing. Calling again is safe. Wait with get_video_status and waitSeconds 50 until it is done, then publish once.",
+    ],
+    [
+      "has an unknown status",
+      { job: statusOf("queued") },
+      { code: "not_ready", retryable: true },
+      'The video is not ready: the service gives its status as "queued". This call published nothing. Calling again is safe. Tell the user. Look again with get_video_status, and publish only when the video is completed.',
+    ],
+    [
+      "failed",
+      { job: statusOf("failed") },
+      { code: "not_ready", retryable: false },
+      "The render of this video failed, so there is nothing to publish. This call published nothing. The same call would fail again. Tell the user. The video can be generated again if they still want it.",
+    ],
+    [
+      "is unknown",
+      { job: envelope(404, "not_found", "No.") },
+      { code: "not_found", retryable: false },
+      "The service knows no job with this jobId. This call published nothing. The same call would fail again. Use a jobId that list_videos shows, unchanged.",
+    ],
+    [
+      "has no account",
+      { accounts: ["youtube"] },
+      { code: "not_connected", retryable: false },
+      "No TikTok account is connected. This call published nothing. The same call would fail again. Connected: youtube. Tell the user to connect TikTok on the service's website if they want it there, or call again with the ids they mean.",
+    ],
+    [
+      "has no account at all",
+      { accounts: [] },
+      { code: "not_connected", retryable: false },
+      "No TikTok account is connected. This call published nothing. The same call would fail again. Tell the user to connect an account on the service's website first. None is connected yet.",
+    ],
   ];
   test.each([
     ...OBSTACLES.map(
@@ -124,12 +154,12 @@ describe("before a post", () => {
         ([video, ...rest]) => [video, client, { ...options, ...rest[0] }, ...rest] as const,
       ),
     ),
-  ])("a video that %s is neither asked about nor sent by %s", async (_, __, options, ___, code, text) => {
+  ])("a video that %s is neither asked about nor sent by %s", async (_, __, options, ___, facts, text) => {
     const { call, questions, posts } = await world(options);
     const refused = await call();
 
-    expect(errorIn(refused)).toMatchObject({ code, outcome: "not_sent" });
-    expect(textOf(refused)).toContain(text);
+    expect(errorIn(refused)).toEqual({ outcome: "not_sent", ...facts });
+    expect(textOf(refused)).toBe(text);
     expect([questions, posts()]).toEqual([[], []]);
   });
 });
@@ -164,6 +194,18 @@ test.each([
 
   expect(textOf(await call({ jobId: JOB_ID, platforms: [platform] }))).toContain(text);
   expect(posts()).toEqual([]);
+});
+
+test("names that can't be platforms are refused, also if the accounts can't be read", async () => {
+  const { call, posts } = await world();
+  const refused = await call({ jobId: JOB_ID, platforms: ["everywhere", "both"] });
+
+  expect(errorIn(refused)).toEqual({ code: "invalid_input", outcome: "not_sent", retryable: false });
+  expect(textOf(refused)).toBe(
+    'platforms: "everywhere" and "both" can\'t be platforms\' ids. This call published nothing. The same call would fail again. Use the ids that list_connected_platforms gives, such as tiktok.',
+  );
+  await call({ jobId: JOB_ID, platforms: ["anytube"] });
+  expect(posts()).toEqual([["anytube"]]);
 });
 
 test("platforms of similar names are different ones", async () => {
@@ -434,6 +476,24 @@ test("the question says what may be there already, and what is left alone", asyn
   );
   expect(messages[2]).toContain(
     "An earlier attempt may have made it public on TikTok: look at the account before you answer.",
+  );
+  expect(messages[2]).not.toContain("It was posted to");
+});
+
+test("the question tells posts with a link from those without one", async () => {
+  const answers: UsersAnswer[] = ["TikTok and YouTube", "TikTok and YouTube"].map((names) => ({
+    action: "accept",
+    content: { decision: `Publish on ${names}` },
+  }));
+  const { call, questions } = await world({
+    answers,
+    publish: posted(TIKTOK, { platform: "youtube", ok: true }),
+  });
+  await call(BOTH);
+  await call({ ...BOTH, confirm: codeIn(await call(BOTH)) });
+
+  expect(questions[1]?.message).toContain(
+    "It was posted to TikTok just now; this will post it there again. An earlier attempt may have made it public on YouTube: look at the account before you answer.",
   );
 });
 
