@@ -8,10 +8,15 @@ const URI_PREFIX = "faceless://jobs/";
 /** An RFC 6570 template. */
 export const JOB_URI_TEMPLATE = `${URI_PREFIX}{jobId}`;
 
-/** The one job's id in a text such as a resource URI or a link, in lower case as services write UUIDs. */
+/** The ids of jobs in a text, each once, in lower case as services write UUIDs. */
+export function jobIdsIn(text: string): readonly string[] {
+  return [...new Set(text.toLowerCase().match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g))];
+}
+
+/** The one job's id in a text such as a resource URI or a link. */
 export function readJobId(text: string): string | undefined {
-  const ids = text.toLowerCase().match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? [];
-  return ids.every((id) => id === ids[0]) ? ids[0] : undefined;
+  const [jobId, ...others] = jobIdsIn(text);
+  return others.length === 0 ? jobId : undefined;
 }
 
 /** The id in a service's answer: a UUID in either case is one job's, and callers write it in lower case. */
@@ -20,8 +25,7 @@ export function jobIdFrom(answered: string): string {
 }
 
 export function jobUri(jobId: string): string {
-  // A lone surrogate can't be encoded, and must not cost the user the answer that names their job.
-  return `${URI_PREFIX}${encodeURIComponent(jobId.replace(/\p{Cs}/gu, "\uFFFD"))}`;
+  return `${URI_PREFIX}${encodeURIComponent(jobId)}`;
 }
 
 /** The job whose resource has this URI; undefined if it isn't a job's. */

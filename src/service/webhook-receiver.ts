@@ -3,19 +3,16 @@
 
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { z } from "zod";
-import { jobIdFrom } from "./job.ts";
+import { jobIdsIn } from "./job.ts";
 
 export type WebhookReceiver = Awaited<ReturnType<typeof receiveWebhooks>>;
 
 const MAX_BYTES = 16 * 1024;
 const MAX_CONNECTIONS = 50;
 
-const deliverySchema = z.looseObject({ jobId: z.string().transform(jobIdFrom) });
-
 /**
- * Opens a port on 127.0.0.1, or any free one for 0. `onHint` is called with the jobId that a delivery names,
- * which may be any text. Rejects with Node's error if the port is not available.
+ * Opens a port on 127.0.0.1, or any free one for 0. `onHint` is called with each jobId that a delivery names.
+ * Rejects with Node's error if the port is not available.
  */
 export async function receiveWebhooks(options: { port: number; onHint: (jobId: string) => void }) {
   const { port, onHint } = options;
@@ -28,8 +25,7 @@ export async function receiveWebhooks(options: { port: number; onHint: (jobId: s
     request.on("end", () => {
       // Accepted whatever it says: the service would only send a refused one again.
       response.writeHead(202).end();
-      const jobId = body.length <= MAX_BYTES ? readJobId(body) : undefined;
-      if (jobId !== undefined) onHint(jobId);
+      if (body.length <= MAX_BYTES) for (const jobId of jobIdsIn(body.toString())) onHint(jobId);
     });
   });
   server.maxConnections = MAX_CONNECTIONS;
@@ -48,12 +44,4 @@ export async function receiveWebhooks(options: { port: number; onHint: (jobId: s
       server.closeAllConnections();
     },
   };
-}
-
-function readJobId(body: Buffer): string | undefined {
-  try {
-    return deliverySchema.safeParse(JSON.parse(body.toString("utf8"))).data?.jobId;
-  } catch {
-    return undefined;
-  }
 }
