@@ -120,13 +120,13 @@ export class JobBook {
   ): void {
     const state: Job = { jobId, status, done: isEnded(status), videoUrls: [] };
     const started = { arguments: args, client, jobId, atMs: this.#options.clock.now() };
-    this.#put([{ state, ...this.#records.get(jobId), jobId, order: started }], "first");
+    this.#put([{ state, ...this.#recordOf(jobId), order: started }], "first");
     this.#emit("start", jobId);
   }
 
   /** Updates a job from its own answer. */
   update(answer: Job): JobRecord {
-    const before = this.#records.get(answer.jobId) ?? { jobId: answer.jobId };
+    const before = this.#recordOf(answer.jobId);
     const after = withAnswer(before, answer, this.#now());
     this.#set(after);
     if (hasChanged(before, after)) this.#emit("change", after.jobId);
@@ -135,30 +135,19 @@ export class JobBook {
 
   /** Updates the jobs of a page of the video list. Emits nothing: only a job's own answer is a change. */
   updateFromPage(videos: readonly Video[], { isFirstPage }: { readonly isFirstPage: boolean }): void {
-    const listed = videos.map((video) =>
-      withListed(this.#records.get(video.jobId) ?? { jobId: video.jobId }, video, this.#now()),
-    );
+    const listed = videos.map((video) => withListed(this.#recordOf(video.jobId), video, this.#now()));
     this.#put(listed, isFirstPage ? "first" : "last");
   }
 
-  setLinkUnread(jobId: string, isLinkUnread: boolean): void {
-    this.#set({ jobId, ...this.#records.get(jobId), isLinkUnread });
-  }
-
-  setSaved(jobId: string, saved: JobRecord["saved"]): void {
-    this.#set({ jobId, ...this.#records.get(jobId), saved });
+  /** Remembers this of the job, and emits nothing. */
+  note(jobId: string, part: Partial<Omit<JobRecord, "jobId">>): void {
+    this.#set({ ...this.#recordOf(jobId), ...part });
   }
 
   /** Remembers why the job is no longer followed, and has all who followed it look at it again. */
   endFollowing(jobId: string, reason: string): void {
-    this.#set({ jobId, ...this.#records.get(jobId), followingEnded: reason });
+    this.note(jobId, { followingEnded: reason });
     this.#emit("change", jobId);
-  }
-
-  /** It is followed again. */
-  resumeFollowing(jobId: string): void {
-    const record = this.#records.get(jobId);
-    if (record?.followingEnded !== undefined) this.#set({ ...record, followingEnded: undefined });
   }
 
   /** Records that some advice was given. Returns false if it had been given before. */
@@ -166,6 +155,11 @@ export class JobBook {
     const isNew = !this.#advised.has(about);
     this.#advised.add(about);
     return isNew;
+  }
+
+  /** The service's part of the record. */
+  #recordOf(jobId: string): JobRecord {
+    return this.#records.get(jobId) ?? { jobId };
   }
 
   #now() {

@@ -121,7 +121,7 @@ export class Poller {
       isUnlisted: false,
     };
     this.#jobs.set(jobId, job);
-    this.#options.book.resumeFollowing(jobId);
+    if (book.get(jobId).followingEnded !== undefined) book.note(jobId, { followingEnded: undefined });
     return job;
   }
 

@@ -40,8 +40,6 @@ const LIST_DEADLINE_MS = 3_000;
 const LOOKUP_INTERVAL_MS = 5_000;
 /** A link may be signed for a limited time, so an older one is looked up again. */
 const MAX_LINK_AGE_MS = 60_000;
-/** An answer of this age will do while few requests are left: rate limits are usually per minute. */
-const MAX_AGE_WHEN_SHORT_MS = 60_000;
 
 export class JobReader {
   readonly #options: JobReaderOptions;
@@ -54,15 +52,8 @@ export class JobReader {
     this.#options = options;
   }
 
-  /** The job as it stands now. Rejects as the source does, and with `cancelled` by the signal. */
+  /** The job as it stands now: ended if it ever had. Rejects as the source does, and with `cancelled` by the signal. */
   async read(jobId: string, options: ReadOptions): Promise<Job> {
-    const latest = await this.readLatest(jobId, options);
-    // A job that has ended stays so.
-    return this.#options.book.get(jobId).state ?? latest;
-  }
-
-  /** Returns what the service says, even if it denies an end that is already known. Else as `read`. */
-  async readLatest(jobId: string, options: ReadOptions): Promise<Job> {
     const { background, signal } = options;
     if (signal?.aborted === true) throw cancelledError(CANCELLED);
     const inFlight = this.#inFlight.get(jobId) ?? this.#send(jobId, background);
@@ -73,13 +64,13 @@ export class JobReader {
       // A poll is sent once, a user's request is retried: a user who joined a failed poll sends their own.
       const mayRetry = error instanceof BridgeError && error.facts.retryable;
       if (background || !inFlight.background || !mayRetry) throw error;
-      return this.readLatest(jobId, options);
+      return this.read(jobId, options);
     }
   }
 
-  /** The job as the service reports it; undefined if it couldn't be read in a few seconds. Never rejects. */
+  /** As `read`; undefined if it couldn't be read in a few seconds. Never rejects. */
   async tryRead(jobId: string, signal: AbortSignal): Promise<Job | "not found" | undefined> {
-    const read = this.readLatest(jobId, { background: false, signal }).catch((error: unknown) => {
+    const read = this.read(jobId, { background: false, signal }).catch((error: unknown) => {
       if (!(error instanceof BridgeError) || error.facts.code !== "not_found") return undefined;
       // A gateway's 404, for which the user has to check the address, says nothing of the job.
       return error.facts.isForUser === true ? undefined : ("not found" as const);
@@ -87,20 +78,13 @@ export class JobReader {
     return Promise.race([read, pause(this.#options.clock, LOOK_FIRST_MS).then(() => undefined)]);
   }
 
-  /**
-   * The last answer if it is no older than `maxAgeMs`, else as `read`. While little of the rate limit is
-   * left, an answer of the last minute will do, and so will the start of a job within that minute.
-   */
-  async readRecent(jobId: string, maxAgeMs: number, options: ReadOptions): Promise<Job> {
-    const { source, book, clock } = this.#options;
-    const { state, fetchedAtMs } = book.get(jobId);
-    const isShort = source.backgroundWaitMs() > 0;
-    const allowedAgeMs = isShort ? Math.max(maxAgeMs, MAX_AGE_WHEN_SHORT_MS) : maxAgeMs;
-    const startAgeMs = isShort && state?.done === false ? book.ageMs(jobId) : undefined;
-    const ageMs = fetchedAtMs === undefined ? startAgeMs : clock.monotonicMs() - fetchedAtMs;
-    if (state === undefined || ageMs === undefined || ageMs > allowedAgeMs) return this.read(jobId, options);
-    if (options.background) return state;
-    await untilAborted(this.#lookUpLink(state, ageMs), options.signal);
+  /** The last answer if it is no older than `maxAgeMs`, else as `read`. */
+  async readRecent(jobId: string, maxAgeMs: number, signal: AbortSignal): Promise<Job> {
+    const { book, clock } = this.#options;
+    const { state, fetchedAtMs = -Infinity } = book.get(jobId);
+    const ageMs = clock.monotonicMs() - fetchedAtMs;
+    if (state === undefined || ageMs > maxAgeMs) return this.read(jobId, { background: false, signal });
+    await untilAborted(this.#lookUpLink(state, ageMs), signal);
     return book.get(jobId).state ?? state;
   }
 
@@ -152,8 +136,7 @@ export class JobReader {
         throw isUnknown ? await this.explainNotFound(jobId, error) : error;
       });
       if (inFlight.wantsFinalVideo && latest.finalVideoUrl === undefined) await this.#lookUpLink(latest, 0);
-      const record = book.update(latest);
-      return latest.done ? (record.state ?? latest) : latest;
+      return book.update(latest).state ?? latest;
     };
     const answer = request().finally(() => this.#inFlight.delete(jobId));
     const inFlight: InFlightRead = { background, wantsFinalVideo: false, answer };
@@ -168,7 +151,7 @@ export class JobReader {
     if (stateOf(status) !== "ready") return;
     if (link !== undefined && clock.monotonicMs() - link.atMs <= MAX_LINK_AGE_MS) return;
     const isRead = await this.refreshFromList(Math.min(ageMs, LOOKUP_INTERVAL_MS));
-    book.setLinkUnread(jobId, !isRead);
+    book.note(jobId, { isLinkUnread: !isRead });
   }
 }
 

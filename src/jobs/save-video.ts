@@ -97,7 +97,7 @@ export class VideoSaver {
       const name = names.get(jobId);
       const path = join(folder, name ?? "");
       if (name === undefined) this.#saveIfReady(jobId);
-      else book.setSaved(jobId, (await exists(path)) ? { state: "saved", path } : undefined);
+      else book.note(jobId, { saved: (await exists(path)) ? { state: "saved", path } : undefined });
     }
   }
 
@@ -122,15 +122,15 @@ export class VideoSaver {
       const name = nameOf(book.get(jobId), clock.now());
       const path = join(folder, name);
       if (!hasLink || signal.aborted || (await readNames(folder)).has(jobId)) return;
-      book.setSaved(jobId, { state: "saving", path });
+      book.note(jobId, { saved: { state: "saving", path } });
       await this.#inSlot(() => this.#write(folder, path, jobId));
       await fs.appendFile(join(folder, RECORD), `${JSON.stringify({ jobId, name })}\n`);
-      book.setSaved(jobId, { state: "saved", path });
+      book.note(jobId, { saved: { state: "saved", path } });
     } catch (error) {
       if (signal.aborted) return;
       const problem = error instanceof DownloadFailure ? error.message : describeFolderError(error);
       this.#retryAtMs.set(jobId, clock.monotonicMs() + RETRY_PAUSE_MS);
-      book.setSaved(jobId, { state: "failed", problem });
+      book.note(jobId, { saved: { state: "failed", problem } });
       log.warn(`The video of job ${jobId} was not saved: ${problem}.`, error);
     }
   }

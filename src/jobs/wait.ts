@@ -40,7 +40,7 @@ export async function waitForEnd(options: WaitOptions, wait: Wait): Promise<Job>
   if (!latest().done || signal.aborted) return latest();
 
   // The end without the final video is better than an error.
-  await reader.readRecent(job.jobId, Infinity, { background: false, signal }).catch(() => {});
+  await reader.readRecent(job.jobId, Infinity, signal).catch(() => {});
   return latest();
 }
 
@@ -54,7 +54,7 @@ async function waitUntilOver(
   const lookMs = forMs - Math.min(LAST_LOOK.beforeEndMs, LAST_LOOK.maxShare * forMs);
   const lookOnce = () => {
     // The book emits the result; a failure leaves the last known state.
-    reader.readRecent(jobId, FRESH_MS, { background: false, signal }).catch(() => {});
+    reader.readRecent(jobId, FRESH_MS, signal).catch(() => {});
   };
   const cleanups = [
     clock.after(forMs, stopWaiting),

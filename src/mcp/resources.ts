@@ -45,7 +45,7 @@ export function registerResources({ server }: McpServer, application: Applicatio
     const jobId = jobIdOf(uri);
     if (jobId === undefined) throw new ResourceNotFoundError(uri);
     try {
-      await reader.readRecent(jobId, FRESH_MS, { background: false, signal: mcpReq.signal });
+      await reader.readRecent(jobId, FRESH_MS, mcpReq.signal);
       return jsonContents(uri, await describeJob(jobId, application, { wholeTopic: true }));
     } catch (error) {
       throw readError(error, new ResourceNotFoundError(uri), application, { uri });

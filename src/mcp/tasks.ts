@@ -144,7 +144,7 @@ export class Tasks {
     const { state: known } = jobs.get(taskId);
     try {
       // Asks once for what this process has not seen, as after a restart, and for a finished video's link.
-      if (known?.done !== false) await reader.readRecent(taskId, Infinity, { background: false, signal });
+      if (known?.done !== false) await reader.readRecent(taskId, Infinity, signal);
     } catch (error) {
       if (known?.done !== true) throw readError(error, unknown, this.#application);
     }

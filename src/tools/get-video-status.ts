@@ -67,11 +67,10 @@ export const getVideoStatus = defineTool({
     }),
   async run({ jobId, waitSeconds = 0 }, context) {
     const { reader, signal, maxWaitSeconds } = context;
-    const options = { background: false, signal };
     try {
-      if (waitSeconds === 0) await reader.read(jobId, options);
+      if (waitSeconds === 0) await reader.read(jobId, { background: false, signal });
       else {
-        const job = await reader.readRecent(jobId, RECENT_MS, options);
+        const job = await reader.readRecent(jobId, RECENT_MS, signal);
         await context.waitForEnd(job, Math.min(waitSeconds, maxWaitSeconds) * 1000);
       }
     } catch (error) {
