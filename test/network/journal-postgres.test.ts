@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { TLSSocket } from "node:tls";
+import { setFlagsFromString } from "node:v8";
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type Clock, systemClock } from "../../src/clock.ts";
 import { openJournalStore } from "../../src/commands/open-journal.ts";
@@ -38,6 +39,8 @@ let database: PGlite;
 let port: number;
 
 beforeAll(async () => {
+  // Optimising the database's code takes longer than these tests run.
+  setFlagsFromString("--liftoff-only");
   database = await PGlite.create();
   port = await freePort();
   const server = new PGLiteSocketServer({ db: database, port, maxConnections: 50 });
