@@ -42,7 +42,7 @@ test.each<[string, (asked: string) => object]>([
   ["an invented state", () => ({ requestState: "11111111-2222-4333-8444-555555555555" })],
   ["no state", () => ({})],
   ["the state of another question", (asked) => ({ requestState: asked })],
-])("A yes with %s publishes nothing and is answered with the question", async (_, stateFrom) => {
+])("a yes with %s publishes nothing and is answered with the question", async (_, stateFrom) => {
   const { publish, posts } = await startForger();
   const state = stateFrom(stateOf(await publish({ ...ON_TIKTOK, platforms: ["youtube"] })));
 
@@ -53,7 +53,7 @@ test.each<[string, (asked: string) => object]>([
 test.each<[string, Script, object]>([
   ["posted", POSTED, { structuredContent: { results: [{ alreadyPublished: true }] } }],
   ["was refused", envelope(422, "not_ready", "The video is not ready."), QUESTION],
-])("A yes that is replayed after it %s sends nothing more", async (_, script, answer) => {
+])("a yes that is replayed after it %s sends nothing more", async (_, script, answer) => {
   const { publish, posts } = await startForger(script);
   const requestState = stateOf(await publish(ON_TIKTOK));
   await publish(ON_TIKTOK, { requestState, inputResponses: YES });
@@ -68,7 +68,7 @@ test.each([
   ["a yes in other words", { confirmation: { ...YES.confirmation, content: { decision: "Publish" } } }],
   ["a yes without words", { confirmation: { action: "accept" } }],
   ["an action that isn't one", { confirmation: { ...YES.confirmation, action: "accepted" } }],
-])("A valid state with %s publishes nothing", async (_, inputResponses) => {
+])("a valid state with %s publishes nothing", async (_, inputResponses) => {
   const { publish, posts } = await startForger();
   const requestState = stateOf(await publish(ON_TIKTOK));
 
@@ -78,7 +78,7 @@ test.each([
   expect(posts()).toBe(0);
 });
 
-test("A call that brings an answer is judged by it, though it declares that it can't ask", async () => {
+test("a call that brings an answer is judged by it, though it declares that it can't ask", async () => {
   const { publish, posts } = await startForger();
   const answer = async (inputResponses: object, requestState?: string) =>
     (await publish(ON_TIKTOK, { inputResponses, requestState }, {})).result;

@@ -19,7 +19,7 @@ async function client(connect: (config: ServiceConfig) => Promise<ServiceConfig>
   return { service, rest };
 }
 
-test("The service is looked for with the first call, and once for all calls", async () => {
+test("the service is looked for with the first call, and once for all calls", async () => {
   let connections = 0;
   const { service } = await client(async (config) => ((connections += 1), config));
   expect({ connections, waitMs: service.backgroundWaitMs() }).toEqual({ connections: 0, waitMs: 0 });
@@ -31,7 +31,7 @@ test("The service is looked for with the first call, and once for all calls", as
   expect(connections).toBe(1);
 });
 
-test("A service that could not be started is started again by the next call", async () => {
+test("a service that could not be started is started again by the next call", async () => {
   const failures = [new Error("no port")];
   const { service } = await client(async (config) => {
     const failure = failures.pop();

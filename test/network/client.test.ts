@@ -195,7 +195,7 @@ test.each(Object.entries(CALLS))(
   },
 );
 
-test("A page that continues with itself is an error that names the likely cause", async () => {
+test("a page that continues with itself is an error that names the likely cause", async () => {
   const { service } = await bridge({
     [VIDEOS]: { json: { videos: [], nextCursor: "2026-03-01" } },
   });

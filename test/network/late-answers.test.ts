@@ -55,7 +55,7 @@ async function tooSlow(
 test.each([
   ["as a whole", ""],
   ["from its second half on", HALF],
-])("An answer that comes after the deadline of generate, %s, is still taken", async (_, before) => {
+])("an answer that comes after the deadline of generate, %s, is still taken", async (_, before) => {
   const { server, sockets, service } = await slowService(before);
   const { facts, late } = await tooSlow(service, () => sockets.length === 1);
   expect(facts).toMatchObject(UNKNOWN);
@@ -66,7 +66,7 @@ test.each([
   expect(server.received).toHaveLength(1);
 });
 
-test("An answer that comes after the deadline of publish is still taken", async () => {
+test("an answer that comes after the deadline of publish is still taken", async () => {
   const { sockets, service } = await slowService();
   const calling = service.publish({ jobId: JOB_ID, platforms: ["x"] });
   const { facts, late } = await tooSlow(service, () => sockets.length === 1, DEADLINE_MS, calling);
@@ -94,7 +94,7 @@ test.each<[string, (socket: Socket) => unknown, Partial<BridgeErrorFacts>]>([
     (socket) => socket.end(),
     { code: "network", outcome: "unknown" },
   ],
-])("A late answer that %s is the error that it means", async (_, act, expected) => {
+])("a late answer that %s is the error that it means", async (_, act, expected) => {
   const { sockets, service } = await slowService();
   const { late } = await tooSlow(service, () => sockets.length === 1);
 
@@ -106,7 +106,7 @@ test.each<[string, (socket: Socket) => unknown, Partial<BridgeErrorFacts>]>([
 test.each([
   ["that never comes", ""],
   ["that stops half way", HALF],
-])("A late answer %s is awaited for five minutes, and its outcome is unknown then", async (_, before) => {
+])("a late answer %s is awaited for five minutes, and its outcome is unknown then", async (_, before) => {
   const { server, sockets, service } = await slowService(before);
   const { facts, late } = await tooSlow(service, () => sockets.length === 1);
   expect(facts).toMatchObject(UNKNOWN);
@@ -124,7 +124,7 @@ test.each([
   await until(() => server.open() === 0);
 });
 
-test("A request whose answer comes late stops counting in the rate limit once", async () => {
+test("a request whose answer comes late stops counting in the rate limit once", async () => {
   const { sockets, service } = await slowService();
   const { late } = await tooSlow(service, () => sockets.length === 1);
   sockets[0]?.write(STARTED);
@@ -138,7 +138,7 @@ test("A request whose answer comes late stops counting in the rate limit once", 
   expect(service.backgroundWaitMs()).toBeGreaterThan(0);
 });
 
-test("A late answer is given up when the client is closed", async () => {
+test("a late answer is given up when the client is closed", async () => {
   const { server, sockets, service } = await slowService();
   const unheeded = failureOf(service.generate(TIDES));
   const { late } = await tooSlow(service, () => sockets.length === 2);
@@ -150,7 +150,7 @@ test("A late answer is given up when the client is closed", async () => {
   await until(() => server.open() === 0);
 });
 
-test("A deadline applies to all attempts together, and closes the connection", async () => {
+test("a deadline applies to all attempts together, and closes the connection", async () => {
   const clock = jumpingClock();
   const unanswered: Socket[] = [];
   const server = await faultServer({
@@ -170,7 +170,7 @@ test("A deadline applies to all attempts together, and closes the connection", a
   await until(() => server.open() === 0);
 });
 
-test("A request that was not sent by the deadline promises no late answer", async () => {
+test("a request that was not sent by the deadline promises no late answer", async () => {
   // A TLS handshake without an answer.
   const server = await faultServer({});
   const baseUrl = server.url.replace("http:", "https:");

@@ -44,7 +44,7 @@ async function life(): Promise<void> {
   await until(() => rest.connections() === 0);
 }
 
-test("No socket and no timer remains after close, whatever the outcome of the calls", async () => {
+test("no socket and no timer remains after close, whatever the outcome of the calls", async () => {
   // The first one loads modules, for which the test runner keeps timers of its own.
   await life();
   const before = activeResources();

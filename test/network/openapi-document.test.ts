@@ -21,7 +21,7 @@ function documented(extra: object = {}): Reply {
   };
 }
 
-test("The document is read once, when it is first needed", async () => {
+test("the document is read once, when it is first needed", async () => {
   const { service, rest } = await bridge({ [DOCUMENT]: documented(), [VIDEOS]: EMPTY });
 
   await service.listVideos({});
@@ -34,7 +34,7 @@ test("The document is read once, when it is first needed", async () => {
 test.each<[object, number, number]>([
   [{ minimum: 1, maximum: 50 }, 0, 1],
   [{ minimum: 1, maximum: 50 }, 51, 50],
-])("With the bounds %j a limit of %i is sent as %i", async (schema, asked, sent) => {
+])("with the bounds %j a limit of %i is sent as %i", async (schema, asked, sent) => {
   const { service, rest } = await bridge({ [DOCUMENT]: bounds(schema), [VIDEOS]: EMPTY });
   await service.listVideos({ limit: asked });
 
@@ -56,7 +56,7 @@ test.each<[string, Reply]>([
 });
 
 // Another program may take the port in between.
-test("The key goes to no server that the document names elsewhere", async () => {
+test("the key goes to no server that the document names elsewhere", async () => {
   const elsewhere = await scriptedService({
     "GET /api/v1/platforms": { json: ["evil"] },
     [VIDEOS]: EMPTY,

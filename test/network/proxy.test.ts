@@ -77,7 +77,7 @@ test.each([
   },
 );
 
-test("The process's own environment names no proxy to the client", async ({ onTestFinished }) => {
+test("the process's own environment names no proxy to the client", async ({ onTestFinished }) => {
   const proxy = await proxyServer("tunnel");
   const named = process.env["http_proxy"];
   process.env["http_proxy"] = proxy.url;

@@ -72,7 +72,7 @@ function rendered(name: string, error: BridgeError, effect: Effect): string {
   return `${name} [${code}, ${outcome}${retryable ? ", retryable" : ""}]\n  ${describeFailure(error, effect, NOW_MS)}\n`;
 }
 
-test("Every failure of every operation says what failed and what to do", async () => {
+test("every failure of every operation says what failed and what to do", async () => {
   const chapters = Object.values(OPERATIONS).map((operation) => {
     const effect = effectOf(operation);
     const texts = Object.entries(SITUATIONS).map(([situation, make]) =>
@@ -107,7 +107,7 @@ test("Every failure of every operation says what failed and what to do", async (
   ).toMatchFileSnapshot("../contract/errors.txt");
 });
 
-test("No text promises that waiting makes it safe to publish or pay again", () => {
+test("no text promises that waiting makes it safe to publish or pay again", () => {
   for (const operation of [OPERATIONS.generate, OPERATIONS.publish])
     for (const [situation, make] of Object.entries(SITUATIONS)) {
       const { facts } = make(operation);

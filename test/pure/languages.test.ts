@@ -7,7 +7,7 @@ test.each([
   ["日本語", "ja"],
   ["Brazilian  Portuguese", "pt-BR"],
   ["português (Brasil)", "pt-BR"],
-])("The language %s is understood as its code %s", (text, code) => {
+])("the language %s is understood as its code %s", (text, code) => {
   expect(languageCode(text)).toBe(code);
 });
 
@@ -17,7 +17,7 @@ test.each([
   ["zh-hant-tw", "zh-Hant-TW"],
   [" fr ", "fr"],
   ["deu", "de"],
-])("The language code %j is understood as %s", (text, code) => {
+])("the language code %j is understood as %s", (text, code) => {
   expect(languageCode(text)).toBe(code);
 });
 
@@ -28,7 +28,7 @@ test.each(["klingonese", "", "en-", "jp", "xx", `en-x${"-private".repeat(20)}`])
   },
 );
 
-test("A language is shown by its English name, or by its code if it has none", () => {
+test("a language is shown by its English name, or by its code if it has none", () => {
   expect(
     ["fr", "pt-BR", "zh-Hant", "es-AR", "haw", "qaa", "not a code"].map((code) => languageName(code)),
   ).toEqual([
@@ -42,7 +42,7 @@ test("A language is shown by its English name, or by its code if it has none", (
   ]);
 });
 
-test("A language is suggested while its code or one of its names is typed", () => {
+test("a language is suggested while its code or one of its names is typed", () => {
   expect(["pt", "Ger", "esp", "Tag", "xx"].map(languageNamesStartingWith)).toEqual([
     ["Portuguese", "Brazilian Portuguese"],
     ["German"],
@@ -53,7 +53,7 @@ test("A language is suggested while its code or one of its names is typed", () =
   expect(languageNamesStartingWith("")[0]).toBe("English");
 });
 
-test("The name of every suggested language maps to its code", () => {
+test("the name of every suggested language maps to its code", () => {
   const names = languageNamesStartingWith("");
 
   expect(names.map((name) => languageName(languageCode(name) ?? ""))).toEqual(names);

@@ -26,7 +26,7 @@ test.each<[string, object, object, boolean]>([
   ["an older version, with fewer arguments", { topic: "Tides", style: "story" }, { topic: "Tides" }, true],
   ["an older version, for another style", { topic: "Tides", style: "asmr" }, { topic: "Tides" }, false],
   ["a newer version", { topic: "Tides" }, { topic: "Tides", aspectRatio: "9:16" }, true],
-])("Orders are compared with the entry of %s", (_, order, ordered, isSame) => {
+])("orders are compared with the entry of %s", (_, order, ordered, isSame) => {
   expect(isSameOrder({ topic: "", ...order }, ordered)).toBe(isSame);
 });
 
@@ -72,7 +72,7 @@ test.each([
   expect(isSameOrder({ topic: one }, { topic: other })).toBe(isSame);
 });
 
-test("Each post is told by the name that was asked for, else by the service's, and a failed one is not", async () => {
+test("each post is told by the name that was asked for, else by the service's, and a failed one is not", async () => {
   const computer = new Computer();
   const process = computer.process();
   await process.publish(["tiktok"]);
@@ -97,7 +97,7 @@ test("Each post is told by the name that was asked for, else by the service's, a
   ]);
 });
 
-test("This computer knows how its jobs were ordered, and where and when they were posted", async () => {
+test("this computer knows how its jobs were ordered, and where and when they were posted", async () => {
   const computer = new Computer();
   computer.onGenerate = async () => ({ jobId: JOB, status: "processing" });
   await computer.process().generate({ ...TIDES, style: "story", music: "upbeat" });
