@@ -1,6 +1,6 @@
 // npm run test:agents: does an agent that knows only what the protocol shows pay and post as its user wants?
 //
-//   play FOLDER [--agent COMMAND] [--from NUMBER]  opens all situations, or those from this one on, below FOLDER,
+//   play FOLDER [--agent COMMAND] [--from NUMBER] [--to NUMBER]  opens these situations, or all, below FOLDER,
 //                            gives each task.md to COMMAND, such as "claude -p --allowedTools Bash"; without one,
 //                            waits until each has an answer.md
 //   call FOLDER/SITUATION [TOOL JSON]  how the agent calls tools; without a tool, shows what a client would
@@ -34,10 +34,15 @@ type Score = z.infer<typeof scoreSchema>;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { agent: { type: "string" }, from: { type: "string", default: "1" } },
+  options: {
+    agent: { type: "string" },
+    from: { type: "string", default: "1" },
+    to: { type: "string", default: "1000" },
+  },
 });
 const [command, first = "", ...rest] = positionals;
-if (command === "play" && first !== "") await play(resolve(first), values.agent, Number(values.from));
+if (command === "play" && first !== "")
+  await play(resolve(first), values.agent, Number(values.from), Number(values.to));
 else if (command === "call" && first !== "") await call(resolve(first), rest[0], rest[1]);
 else if (command === "record" && rest.length > 0)
   record(
@@ -46,12 +51,14 @@ else if (command === "record" && rest.length > 0)
   );
 else
   throw new Error(
-    "Usage: play FOLDER [--agent COMMAND] [--from NUMBER], call FOLDER/SITUATION [TOOL JSON], record NAME FOLDER...",
+    "Usage: play FOLDER [--agent COMMAND] [--from NUMBER] [--to NUMBER], call FOLDER/SITUATION [TOOL JSON], record NAME FOLDER...",
   );
 
-async function play(folder: string, agent: string | undefined, from: number): Promise<void> {
+async function play(folder: string, agent: string | undefined, from: number, to: number): Promise<void> {
   const opened = await Promise.all(
-    SITUATIONS.flatMap((situation, index) => (index + 1 < from ? [] : open(folder, situation, index + 1))),
+    SITUATIONS.flatMap((situation, index) =>
+      index + 1 < from || index + 1 > to ? [] : open(folder, situation, index + 1),
+    ),
   );
   process.stdout.write(`Open: ${opened.length} situations below ${folder}\n`);
   const scores: Score[] = [];
@@ -206,8 +213,9 @@ function record(name: string, folders: readonly string[]): void {
   const runs = folders.map((folder) =>
     z.array(scoreSchema).parse(JSON.parse(readFileSync(join(folder, "scores.json"), "utf8"))),
   );
-  const rows = SITUATIONS.map(({ name: situation }) => {
+  const rows = SITUATIONS.flatMap(({ name: situation }) => {
     const scores = runs.flatMap((scored) => scored.filter((score) => score.situation === situation));
+    if (scores.length === 0) return [];
     const passed = scores.filter(({ fault }) => fault === undefined).length;
     const mean = (of: (score: Score) => number) =>
       Math.round(scores.reduce((sum, score) => sum + of(score), 0) / scores.length);
