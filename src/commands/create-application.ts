@@ -18,7 +18,6 @@ import type { Config } from "../config.ts";
 import { createLog } from "../log.ts";
 import { createRedact, type Redact } from "../redact.ts";
 import { notConfiguredError, ServiceClient } from "../service/client.ts";
-import { VERSION } from "../version.ts";
 import { openJournalStore } from "./open-journal.ts";
 
 type Given = Pick<Application, "config" | "service" | "clock" | "log"> & { readonly redact: Redact };
@@ -38,7 +37,6 @@ export function openApplication(
       if (config.problems.length > 0) throw notConfiguredError(config.problems);
       return config.service ?? startSandboxService(config.sandboxSeconds, await webhookPort?.());
     },
-    version: VERSION,
     clock,
     random: Math.random,
   });

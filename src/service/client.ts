@@ -38,12 +38,6 @@ export interface ServiceOptions extends Omit<SenderOptions, "config"> {
 const DOCUMENT_PATIENCE_MS = 2_000;
 const MAX_NEWEST_VIDEOS = 100;
 
-const UNKNOWN_JOB = {
-  message: "The service knows no job with this jobId.",
-  nextStep:
-    "Use a jobId that list_videos shows, unchanged. Calling again is safe, but helps only if the video was started a moment ago.",
-};
-
 export const OPERATIONS = {
   generate: {
     verb: "start the video",
@@ -54,7 +48,11 @@ export const OPERATIONS = {
   getJob: {
     verb: "read the job's status",
     method: "GET",
-    notFound: UNKNOWN_JOB,
+    notFound: {
+      message: "The service knows no job with this jobId.",
+      nextStep:
+        "Use a jobId that list_videos shows, unchanged. Calling again is safe, but helps only if the video was started a moment ago.",
+    },
   },
   publish: {
     verb: "publish the video",
@@ -160,9 +158,8 @@ export class ServiceClient {
     const { platformsUrl: url } = discovery;
     const read = (answer: ParsedResponse) => readPlatforms(requests.accept(operation, answer));
     const listed = url && (await requests.request(operation, { url }, read, rest));
-    const { version, clock } = this.#options;
-    const leftMs = () => Math.max(1, endsAtMs - clock.monotonicMs());
-    return listed ?? listThroughMcp({ operation, requests, version, leftMs, signal: options.signal });
+    const leftMs = () => Math.max(1, endsAtMs - this.#options.clock.monotonicMs());
+    return listed ?? listThroughMcp({ operation, requests, leftMs, signal: options.signal });
   }
 
   async origin(): Promise<string> {

@@ -3,6 +3,7 @@
 
 import { Client, ProtocolError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { BridgeError, toBridgeError } from "../errors.ts";
+import { VERSION } from "../version.ts";
 import { mcpResponseError, mcpToolError, type Operation } from "./errors.ts";
 import { objectOf } from "./openapi.ts";
 import type { RequestSender } from "./request-sender.ts";
@@ -11,8 +12,6 @@ import { type ConnectedPlatform, MAX_ID, MAX_RESULTS, type ParsedResponse } from
 export interface McpCall {
   readonly operation: Operation;
   readonly requests: RequestSender;
-  /** This bridge's. */
-  readonly version: string;
   /** How much time is left. */
   readonly leftMs: () => number;
   readonly signal?: AbortSignal | undefined;
@@ -20,7 +19,7 @@ export interface McpCall {
 
 /** Calls list_connected_platforms at the service's MCP endpoint. Throws a BridgeError. */
 export async function listThroughMcp(call: McpCall): Promise<readonly ConnectedPlatform[]> {
-  const { operation, requests, version, leftMs, signal } = call;
+  const { operation, requests, leftMs, signal } = call;
   const url = requests.address("/api/mcp");
   let failure: Error | undefined; // the last request's: the SDK would hide what its fetch throws
   const read = (answer: ParsedResponse) => {
@@ -55,7 +54,7 @@ export async function listThroughMcp(call: McpCall): Promise<readonly ConnectedP
   });
   try {
     const client = new Client(
-      { name: "faceless-video-mcp", version },
+      { name: "faceless-video-mcp", version: VERSION },
       { versionNegotiation: { mode: "auto" } },
     );
     // By itself the SDK would wait a minute for a missing answer.

@@ -5,6 +5,7 @@ import type * as z from "zod";
 import { type Clock, pause } from "../clock.ts";
 import { type BridgeError, DeadlineError, toBridgeError } from "../errors.ts";
 import { createRedact, type Redact } from "../redact.ts";
+import { VERSION } from "../version.ts";
 import { PAID_REQUEST_MS, READ_MS } from "./time-budget.ts";
 import type { ServiceConfig } from "../config.ts";
 import {
@@ -44,8 +45,6 @@ export interface RequestParts {
 
 export interface SenderOptions {
   readonly config: ServiceConfig;
-  /** This bridge's, for the user-agent. */
-  readonly version: string;
   readonly clock: Clock;
   /** Gives numbers in [0, 1). */
   readonly random: () => number;
@@ -73,7 +72,7 @@ export class RequestSender {
   }
 
   private constructor(options: SenderOptions, http: Http) {
-    const { config, version, clock } = options;
+    const { config, clock } = options;
     this.#options = options;
     this.#http = http;
     this.#clock = clock;
@@ -84,7 +83,7 @@ export class RequestSender {
       accept: "application/json",
       "accept-encoding": "identity",
       authorization: `Bearer ${config.apiKey}`,
-      "user-agent": `faceless-video-mcp/${version}`,
+      "user-agent": `faceless-video-mcp/${VERSION}`,
     };
   }
 

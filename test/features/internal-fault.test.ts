@@ -37,7 +37,7 @@ async function clientOfFaultyServer(): Promise<Client> {
   const application = createApplication({
     clock: systemClock,
     config: readConfig(ENV, { sandbox: false, readOnly: false, noPublish: false }, "/home/user"),
-    service: new FaultyClient({ connect: fail, version: "1.0.0", clock: systemClock, random: Math.random }),
+    service: new FaultyClient({ connect: fail, clock: systemClock, random: Math.random }),
     log: createLog(
       "silent",
       (text) => text,

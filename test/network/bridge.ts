@@ -45,7 +45,6 @@ export function connect({
 }: ServiceStart): Service {
   const service = new ServiceClient({
     connect: async () => ({ apiKey: KEY, baseUrl: new URL(baseUrl), proxies }),
-    version: "1.2.3",
     clock,
     random,
   });

@@ -12,7 +12,6 @@ async function client(connect: (config: ServiceConfig) => Promise<ServiceConfig>
   const config = { apiKey: KEY, baseUrl: new URL(rest.url), proxies: {} };
   const service = new ServiceClient({
     connect: () => connect(config),
-    version: "1.2.3",
     clock: systemClock,
     random: () => 0,
   });

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Service } from "../../src/service/client.ts";
 import type { CallOptions } from "../../src/service/request-sender.ts";
 import { DOCUMENT, GENERATE, JOB_ID, KEY, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
+import { VERSION } from "../../src/version.ts";
 import { bridge, failureOf } from "./bridge.ts";
 
 const GENERATED = { json: { jobId: JOB_ID, status: "processing" } };
@@ -22,7 +23,7 @@ function documented(url: string, method: string, path: string, body: string) {
     accept: "application/json",
     "accept-encoding": "identity",
     authorization: `Bearer ${KEY}`,
-    "user-agent": "faceless-video-mcp/1.2.3",
+    "user-agent": `faceless-video-mcp/${VERSION}`,
     host: new URL(url).host,
     // A paid request has a connection of its own.
     connection: method === "POST" ? "close" : "keep-alive",

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { DOCUMENT, KEY } from "../fixtures/constants.ts";
 import { envelope, type Handler, type Reply } from "../fixtures/scripted-service.ts";
+import { VERSION } from "../../src/version.ts";
 import { bridge, failureOf, jumpingClock } from "./bridge.ts";
 import { legacyEndpoint, modernEndpoint } from "../fixtures/mcp-endpoints.ts";
 
@@ -66,7 +67,7 @@ test.each<[string, () => Handler]>([
 
   expect(await service.listConnectedPlatforms()).toEqual(LIST.platforms);
   const keys = rest.requests.map(({ headers }) => `${headers.authorization} ${headers["user-agent"]}`);
-  expect(new Set(keys)).toEqual(new Set([`Bearer ${KEY} faceless-video-mcp/1.2.3`]));
+  expect(new Set(keys)).toEqual(new Set([`Bearer ${KEY} faceless-video-mcp/${VERSION}`]));
   expect(new Set(rest.lines())).toEqual(new Set([DOCUMENT, MCP]));
   const call = rest.requests.find(({ json }) => field(json, "method") === "tools/call");
   expect(call?.json).toMatchObject({ params: { name: "list_connected_platforms", arguments: {} } });

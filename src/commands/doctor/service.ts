@@ -7,7 +7,6 @@ import { OPERATIONS } from "../../service/client.ts";
 import { RequestSender } from "../../service/request-sender.ts";
 import { TransportFailure } from "../../service/transport-failure.ts";
 import type { ServiceConfig } from "../../config.ts";
-import { VERSION } from "../../version.ts";
 import { EXAMPLE_KEY } from "../server-entry.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 
@@ -23,7 +22,7 @@ export async function checkService(
 ): Promise<readonly Check[]> {
   if (config === undefined) return [];
   const hasKey = config.apiKey !== EXAMPLE_KEY;
-  const requests = await RequestSender.open({ version: VERSION, clock, random: Math.random, config });
+  const requests = await RequestSender.open({ clock, random: Math.random, config });
   const startedMs = clock.monotonicMs();
   try {
     const url = requests.address("/api/v1/videos", { limit: "1" });

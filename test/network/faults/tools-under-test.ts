@@ -79,7 +79,6 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = tr
   if (target === undefined) throw new Error(config.problems[0]?.problem);
   const service = new QuickServiceClient(deadlineMs, {
     connect: async () => ({ ...target, proxies }),
-    version: "1.2.3",
     clock,
     random: () => 0,
   });
