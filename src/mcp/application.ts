@@ -13,10 +13,7 @@ import type { Service } from "../service/client.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { Elicitation } from "./elicitation.ts";
 
-export interface Application extends Omit<
-  ToolContext,
-  "signal" | "client" | "askUser" | "maxWaitSeconds" | "waitForEnd"
-> {
+export interface Application extends Pick<ToolContext, "generateOnce" | "publishOnce"> {
   readonly config: Config;
   readonly service: Service;
   readonly jobs: JobBook;

@@ -18,17 +18,7 @@ import { spokenText } from "./follow.ts";
 import type { Account, Job, Order, Post } from "./server.ts";
 import type { Card } from "./state.ts";
 
-const PLATFORMS = [
-  "TikTok",
-  "YouTube",
-  "Instagram",
-  "X",
-  "Facebook",
-  "LinkedIn",
-  "Pinterest",
-  "Snapchat",
-  "Threads",
-];
+const PLATFORMS = "TikTok YouTube Instagram X Facebook LinkedIn Pinterest Snapchat Threads".split(" ");
 
 /** Makes the function that shows the card as it is now. */
 export function createView(card: Card): () => void {
