@@ -14,10 +14,7 @@ import type { Host } from "./host.ts";
 export type Call = Exclude<Awaited<ReturnType<typeof readCall>>, string>;
 
 /** The call, or the help that was asked for. Throws a UsageError. */
-export async function readCall(
-  argv: readonly string[],
-  { env, homeDir, input }: Pick<Host, "env" | "homeDir" | "input">,
-) {
+export async function readCall(argv: readonly string[], { env, homeDir, input }: Host) {
   const name = argv.find((word) => !word.startsWith("-"));
   const tool = toolsFor(NO_FLAGS).find((candidate) => candidate.name === name);
   const unknown = new UsageError(`unknown ${describe("tool", name ?? "")}`);

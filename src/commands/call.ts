@@ -16,10 +16,6 @@ import type { Host } from "./host.ts";
 import { openTools } from "./local-tools.ts";
 import { TerminalUi } from "./terminal-ui.ts";
 
-export type CallHost = Pick<
-  Host,
-  "input" | "output" | "errors" | "env" | "homeDir" | "clock" | "interrupted"
->;
 /** The structured result of a tool. */
 type Result = Readonly<Record<string, unknown>>;
 
@@ -30,7 +26,7 @@ const ONE_SANDBOX =
   "With --sandbox each call has a sandbox of its own, which ends with the call, links included. For more than one call, run faceless-video-mcp sandbox --port 8080, and set FACELESS_BASE_URL=http://127.0.0.1:8080 and FACELESS_API_KEY=fl_sandbox.";
 
 /** Prints the result, or why there is none. Returns the exit code. */
-export async function runCall(argv: readonly string[], host: CallHost): Promise<number> {
+export async function runCall(argv: readonly string[], host: Host): Promise<number> {
   const [out, ui] = [new TerminalUi(host), new TerminalUi({ ...host, output: host.errors })];
   let call: Call | undefined;
   let followed: { readonly jobId?: string } = {};
@@ -74,7 +70,7 @@ function describeUsage({ message }: UsageError, argv: readonly string[]): string
 /** `onStarted` gets the id of a job that is then followed. */
 async function run(
   call: Call,
-  host: CallHost,
+  host: Host,
   ui: TerminalUi,
   onStarted: (jobId: string) => void,
 ): Promise<Result> {
@@ -103,7 +99,7 @@ async function run(
 async function askAtTerminal(
   describe: Parameters<ToolContext["askUser"]>[0],
   { config, tool, saysYes }: Call,
-  { input, errors, interrupted }: CallHost,
+  { input, errors, interrupted }: Host,
   ui: TerminalUi,
 ): Promise<boolean> {
   // A request that can't be sent says what is missing.
@@ -127,7 +123,7 @@ async function askAtTerminal(
 }
 
 /** Rejects some time after the interrupt, in which a paid or public request may still be answered. */
-async function failWhenInterrupted({ interrupted, clock }: CallHost, effect: Effect): Promise<never> {
+async function failWhenInterrupted({ interrupted, clock }: Host, effect: Effect): Promise<never> {
   if (!interrupted.aborted) await once(interrupted, "abort");
   await pause(clock, GRACE_MS);
   const error = cancelledError("The call was interrupted.");

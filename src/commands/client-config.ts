@@ -30,14 +30,12 @@ import {
 } from "./server-entry.ts";
 import { TerminalUi } from "./terminal-ui.ts";
 
-export type ConfigHost = Omit<Host, "temporaryDir" | "nodeVersion" | "interrupted">;
-
 const MAX_WIDTH = 80;
 
 /** The entry goes to stdout, the rest to stderr. It also keeps a copy of this server, unless npx starts the entry. */
 export async function runConfig(
   { client, windows, sandbox, installed }: Extract<Command, { name: "config" }>,
-  host: ConfigHost,
+  host: Host,
 ): Promise<number> {
   const ui = new TerminalUi({ ...host, output: host.errors }, MAX_WIDTH);
   const onWindows = windows || host.platform === "win32";
@@ -98,7 +96,7 @@ const ANY_WINDOWS = {
 } as const;
 
 /** How the entry starts the installed copy, or why there is none. */
-async function install(onWindows: boolean, host: ConfigHost): Promise<Launch | string> {
+async function install(onWindows: boolean, host: Host): Promise<Launch | string> {
   const { platform, node } = host;
   if (onWindows && platform !== "win32")
     return "the entry starts a copy on this computer, which isn't Windows: leave out --windows";
@@ -111,7 +109,7 @@ async function install(onWindows: boolean, host: ConfigHost): Promise<Launch | s
 }
 
 /** A Node.js from a project's packages or folder runs whatever the project wants, with the user's key. */
-function isOfProject({ node, workingDir, homeDir }: ConfigHost): boolean {
+function isOfProject({ node, workingDir, homeDir }: Host): boolean {
   const isInProject = isInside(node, workingDir) && !isInside(homeDir, workingDir);
   return isInProject || /[\\/]node_modules[\\/]/.test(node);
 }
@@ -121,7 +119,7 @@ function isInside(path: string, folder: string): boolean {
 }
 
 /** The service's address, whether or not the key is set too. A key that was set as the address isn't shown. */
-function readUrl({ env, homeDir }: ConfigHost): string {
+function readUrl({ env, homeDir }: Host): string {
   const address = { FACELESS_API_KEY: EXAMPLE_KEY, FACELESS_BASE_URL: env["FACELESS_BASE_URL"] };
   const { service } = readConfig(address, NO_FLAGS, homeDir);
   if (service === undefined || service.baseUrl.href.includes("fl_")) return EXAMPLE_URL;

@@ -15,12 +15,6 @@ import type { Host } from "./host.ts";
 import { openTools } from "./local-tools.ts";
 import { TerminalUi } from "./terminal-ui.ts";
 
-/** The video is saved in a new folder of `temporaryDir`. */
-export type DemoHost = Pick<
-  Host,
-  "input" | "output" | "errors" | "env" | "temporaryDir" | "clock" | "interrupted"
->;
-
 const SUBJECT = "why the sea is salty";
 const STYLE = "documentary";
 /** Written by hand, as the prompt write_video_topic asks for it. Its facts were looked up. */
@@ -36,8 +30,8 @@ export const TOPIC = [
   "He hadn't timed the sea, only the salt passing through. [one grain dissolving in a drop, very close]",
 ].join("\n");
 
-/** Runs the demo. Returns the exit code: 0 if the video was finished and published. */
-export async function runDemo(host: DemoHost): Promise<number> {
+/** Returns the exit code: 0 if the video was finished and published. It is saved in a temporary folder. */
+export async function runDemo(host: Host): Promise<number> {
   const { env, temporaryDir, input, output } = host;
   const ui = new TerminalUi(host);
   ui.print(

@@ -5,12 +5,13 @@ import { join } from "node:path";
 import type { ClientName, Command } from "../command-line.ts";
 import { type Environment, type Flags, NO_FLAGS, readConfig } from "../config.ts";
 import { FORMATS } from "./client-formats.ts";
-import { cleanCheck, type DoctorHost, formatReport, pass, redactReport } from "./doctor/check.ts";
+import { cleanCheck, formatReport, pass, redactReport } from "./doctor/check.ts";
 import { readClientEntry } from "./doctor/client-entry.ts";
 import { checkConfig, KEY, readTarget, settingsOf } from "./doctor/environment.ts";
 import { checkJournal, checkSavedVideos } from "./doctor/folders.ts";
 import { checkService } from "./doctor/service.ts";
 import { checkStart } from "./doctor/start.ts";
+import type { Host } from "./host.ts";
 import { ownCommand } from "./server-entry.ts";
 import { TerminalUi } from "./terminal-ui.ts";
 
@@ -21,7 +22,7 @@ const SANDBOX_CHECK_NAMES = ["Node.js", "settings", "journal"];
 /** Prints the report. Returns the exit code: 1 if no video could be made. */
 export async function runDoctor(
   { client, json }: Extract<Command, { name: "doctor" }>,
-  host: DoctorHost,
+  host: Host,
 ): Promise<number> {
   const ui = new TerminalUi(host);
   const { checks, settings } =
@@ -48,7 +49,7 @@ interface Settings {
 }
 
 /** Checks how the entry is written, and starts it. There are no settings without an entry. */
-async function checkEntry(client: ClientName, host: DoctorHost) {
+async function checkEntry(client: ClientName, host: Host) {
   const print = ownCommand(`config ${client}`, join(host.files, "bin.cjs"), host.isOnNpm);
   const { checks, entry } = await readClientEntry(client, host, print);
   if (entry === undefined) return { checks };
@@ -61,7 +62,7 @@ async function checkEntry(client: ClientName, host: DoctorHost) {
   return { checks: [...checks, ...(await checkStart(client, entry, host, print))], settings };
 }
 
-async function checkSettings({ env, flags, hidden }: Settings, isEntry: boolean, host: DoctorHost) {
+async function checkSettings({ env, flags, hidden }: Settings, isEntry: boolean, host: Host) {
   const { homeDir, clock } = host;
   const config = readConfig(env, flags, homeDir);
   const { sandbox } = config;

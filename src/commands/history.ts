@@ -20,10 +20,7 @@ import { TerminalUi } from "./terminal-ui.ts";
 const MAX_CLIENT = 60;
 
 /** Prints the history. Returns the exit code: 1 if the journal can't be read. */
-export async function runHistory(
-  json: boolean,
-  host: Pick<Host, "input" | "output" | "env" | "homeDir" | "clock">,
-): Promise<number> {
+export async function runHistory(json: boolean, host: Host): Promise<number> {
   const ui = new TerminalUi(host);
   const { requests, ...guidance } = await readHistory(
     readConfig(host.env, NO_FLAGS, host.homeDir),

@@ -20,7 +20,7 @@ export function copyFolder(homeDir: string): string {
 }
 
 /** Returns the path of app/bin.cjs, which is the same for every version, or why there is no copy. */
-export async function installCopy({ homeDir, files, clock }: Pick<Host, "homeDir" | "files" | "clock">) {
+export async function installCopy({ homeDir, files, clock }: Host) {
   const app = copyFolder(homeDir);
   const script = join(app, LOADER);
   const failed = (reason: string) => ({ problem: `no copy can be kept in ${app}: ${reason}` });

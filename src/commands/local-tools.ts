@@ -16,7 +16,7 @@ import type { TerminalUi } from "./terminal-ui.ts";
 export function openTools(
   command: string,
   config: Config,
-  { clock, errors, interrupted: signal }: Pick<Host, "clock" | "errors" | "interrupted">,
+  { clock, errors, interrupted: signal }: Host,
   ui: TerminalUi,
   askUser: ToolContext["askUser"],
 ) {

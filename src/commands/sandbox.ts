@@ -11,7 +11,7 @@ import { TerminalUi } from "./terminal-ui.ts";
 /** Serves until the process is told to end. Returns the exit code: 1 if the port is not available. */
 export async function runSandbox(
   { port, webhook }: Extract<Command, { name: "sandbox" }>,
-  host: Pick<Host, "input" | "output" | "errors" | "env" | "homeDir" | "interrupted">,
+  host: Host,
 ): Promise<number> {
   const [ui, failures] = [new TerminalUi(host), new TerminalUi({ ...host, output: host.errors })];
   const { sandboxSeconds: renderSeconds, warnings } = readConfig(host.env, NO_FLAGS, host.homeDir);

@@ -1,14 +1,13 @@
 // The demo as a new user runs it: the built file, with or without a terminal, and perhaps a key in the environment.
 
 import { readFile } from "node:fs/promises";
-import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/clock.ts";
 import { runDemo } from "../../src/commands/demo.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
 import { TOOLS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
+import { computer } from "../fixtures/host.ts";
 import { run } from "../fixtures/run.ts";
 
 const FINAL_VIDEO = new URL("../../src/sandbox/media/final.mp4", import.meta.url);
@@ -42,28 +41,16 @@ test("the demo publishes and saves a sandbox video, and never shows the user's k
   expect(titles(shown)).toEqual(titles(stdout));
 });
 
-/** The demo in this process, with what it has shown so far. */
-function startDemo(input: PassThrough & { readonly isTTY?: boolean }) {
-  const output = new PassThrough({ encoding: "utf8" });
-  const chunks: string[] = [];
-  output.on("data", (text: string) => chunks.push(text));
-  const ended = runDemo({
-    env: { FACELESS_SANDBOX_SECONDS: "0" },
-    temporaryDir: temporaryFolder(),
-    input,
-    output: Object.assign(output, { isTTY: true, columns: 1_000 }),
-    errors: new PassThrough(),
-    clock: systemClock,
-    interrupted: new AbortController().signal,
-  });
-  return { ended, shown: () => chunks.join("") };
-}
-
 test("in a terminal the links work until the user presses Enter", async () => {
-  const input = Object.assign(new PassThrough(), { isTTY: true });
-  const { ended, shown } = startDemo(input);
-  await expect.poll(shown, { timeout: 30_000 }).toContain("press Enter");
-  const link = /http:\S+\/media\/final\/\S+\.mp4/.exec(shown())?.[0] ?? "";
+  const { host, input, output } = computer(
+    { env: { FACELESS_SANDBOX_SECONDS: "0" }, temporaryDir: temporaryFolder() },
+    { isTTY: true, columns: 1_000 },
+  );
+  let shown = "";
+  output.on("data", (text: string) => (shown += text));
+  const ended = runDemo(host);
+  await expect.poll(() => shown, { timeout: 30_000 }).toContain("press Enter");
+  const link = /http:\S+\/media\/final\/\S+\.mp4/.exec(shown)?.[0] ?? "";
 
   expect((await fetch(link)).status).toBe(200);
   input.write("\n");

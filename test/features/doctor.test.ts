@@ -4,18 +4,19 @@
 import { existsSync, readdirSync } from "node:fs";
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { CLIENTS, type ClientName } from "../../src/command-line.ts";
 import { entryOf, printDocument } from "../../src/commands/client-config.ts";
 import { filesOf, FORMATS } from "../../src/commands/client-formats.ts";
+import { runDoctor } from "../../src/commands/doctor.ts";
 import { hijackRisk } from "../../src/commands/doctor/client-entry.ts";
 import { startEntry } from "../../src/commands/doctor/start.ts";
 import { launch } from "../../src/commands/server-entry.ts";
 import { CANARY } from "../fixtures/canary.ts";
 import { VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
+import { computer } from "../fixtures/host.ts";
 import { type DoctorOptions, doctor as run } from "../fixtures/run-doctor.ts";
 import { envelope, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
 
@@ -444,8 +445,9 @@ test.each([
   ["in colour at a terminal with colours", true],
   ["plainly elsewhere", false],
 ])("doctor marks its checks %s", async (_, hasColours) => {
-  const output = Object.assign(new PassThrough(), { hasColors: () => hasColours });
-  const { lines } = await run({ output, nodeVersion: "22.0.0" });
+  const { host, stdout } = computer({ nodeVersion: "22.0.0" }, { hasColors: () => hasColours });
+  await runDoctor({ name: "doctor", client: undefined, json: false }, host);
 
-  expect(lines).toContain(hasColours ? "\u001B[32m✔\u001B[0m  Node.js   22.0.0" : "ok    Node.js   22.0.0");
+  const mark = hasColours ? "\u001B[32m✔\u001B[0m" : "ok  ";
+  expect(stdout().split("\n")).toContain(`${mark}  Node.js   22.0.0`);
 });

@@ -7,6 +7,7 @@ import { systemClock } from "../../src/clock.ts";
 import { copyFolder, installCopy } from "../../src/commands/installed-copy.ts";
 import { VERSION } from "../../src/version.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
+import { computer as hostWith } from "../fixtures/host.ts";
 import { run } from "../fixtures/run.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -23,8 +24,10 @@ async function computer() {
   };
   await write("one");
   const app = copyFolder(homeDir);
-  const install = (days = 0) =>
-    installCopy({ homeDir, files, clock: { ...systemClock, now: () => Date.now() + days * DAY_MS } });
+  const install = (days = 0) => {
+    const clock = { ...systemClock, now: () => Date.now() + days * DAY_MS };
+    return installCopy(hostWith({ homeDir, files, clock }).host);
+  };
   const start = async () => (await run(process.execPath, [join(app, "bin.cjs")])).stdout.trim();
   const versions = async () => (await readdir(app)).filter((name) => name !== "bin.cjs");
   return { homeDir, app, write, install, start, versions, files };

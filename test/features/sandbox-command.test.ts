@@ -1,30 +1,22 @@
 // What `sandbox` prints at a terminal.
 
-import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { runSandbox } from "../../src/commands/sandbox.ts";
+import { computer } from "../fixtures/host.ts";
 
 test.each([60, 80, 120])(
   "what sandbox prints fits %i columns, also the command to paste",
   async (columns) => {
-    const output = Object.assign(new PassThrough({ encoding: "utf8" }), { isTTY: true, columns });
     const interrupt = new AbortController();
+    const { host, output } = computer({ interrupted: interrupt.signal }, { isTTY: true, columns });
     let printed = "";
     output.on("data", (text: string) => {
       printed += text;
       if (printed.includes("-d '")) interrupt.abort();
     });
-    const code = await runSandbox(
-      { name: "sandbox", port: 0, webhook: "http://127.0.0.1:1/hook" },
-      {
-        input: new PassThrough(),
-        output,
-        errors: new PassThrough(),
-        env: {},
-        homeDir: "/home/user",
-        interrupted: interrupt.signal,
-      },
-    );
+
+    const webhook = "http://127.0.0.1:1/hook";
+    const code = await runSandbox({ name: "sandbox", port: 0, webhook }, host);
 
     expect(code).toBe(0);
     expect(printed.replace(/\s*\\?\s+/g, " ")).toMatch(

@@ -3,15 +3,15 @@
 import { writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { afterAll, describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { systemClock } from "../../src/clock.ts";
 import { CLIENTS, parseCommandLine } from "../../src/command-line.ts";
-import { type ConfigHost, runConfig } from "../../src/commands/client-config.ts";
+import { runConfig } from "../../src/commands/client-config.ts";
 import { filesOf, FORMATS } from "../../src/commands/client-formats.ts";
+import type { Host } from "../../src/commands/host.ts";
 import { ADDRESS, KEY, load, SHELL } from "../fixtures/client-loaders.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
+import { computer } from "../fixtures/host.ts";
 import { run } from "../fixtures/run.ts";
 
 const EXAMPLE_URL = "https://videos.example.com";
@@ -29,26 +29,20 @@ writeFileSync(join(files, "cli.cjs"), "");
 writeFileSync(join(files, "bin.cjs"), "");
 
 /** The output of `config` with these arguments. The key must not be in it. */
-async function config(words: readonly string[], changes: Partial<ConfigHost> = {}) {
+async function config(words: readonly string[], changes: Partial<Host> = {}) {
   const command = parseCommandLine(["config", ...words]);
   if (command.name !== "config") throw new Error("No such command.");
-  const [output, errors] = [new PassThrough(), new PassThrough()];
-  const host: ConfigHost = {
-    input: new PassThrough(),
-    output,
-    errors,
+  const { host, stdout, stderr } = computer({
     env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: ADDRESS },
-    homeDir: "/home/user",
     workingDir: "/home/user/project",
     platform: "linux",
-    clock: systemClock,
     node: NODE,
     files,
     isOnNpm: true,
     ...changes,
-  };
+  });
   const exitCode = await runConfig(command, host);
-  const [entry, said] = [String(output.read() ?? ""), String(errors.read())];
+  const [entry, said] = [stdout(), stderr()];
   expect(`${entry}${said}`).not.toContain(KEY);
   return { exitCode, entry, said, sentences: said.replaceAll(/\s+/g, " ") };
 }

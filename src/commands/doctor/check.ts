@@ -2,7 +2,6 @@
 
 import { createRedact } from "../../redact.ts";
 import { cleanServiceText } from "../../text.ts";
-import type { Host } from "../host.ts";
 
 export interface Check {
   readonly name: string;
@@ -13,8 +12,6 @@ export interface Check {
   /** The fix, without a full stop. */
   readonly fix?: string;
 }
-
-export type DoctorHost = Omit<Host, "errors" | "temporaryDir" | "node" | "interrupted">;
 
 const finding =
   (status: Check["status"]) =>

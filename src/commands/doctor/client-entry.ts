@@ -12,8 +12,9 @@ import { valueAt } from "../../mcp/value-at.ts";
 import { quote } from "../../text.ts";
 import { type ClientFormat, filesOf, FORMATS } from "../client-formats.ts";
 import { KEY } from "./environment.ts";
+import type { Host } from "../host.ts";
 import { isOutsideProjects, SERVER } from "../server-entry.ts";
-import { fail, type DoctorHost, pass, skip, warn } from "./check.ts";
+import { fail, pass, skip, warn } from "./check.ts";
 
 /** The program and its arguments, the folder in which the client starts it, and the variables that are known and not. */
 export type ClientEntry = NonNullable<Awaited<ReturnType<typeof readClientEntry>>["entry"]>;
@@ -44,7 +45,7 @@ const entrySchema = z.looseObject({
 });
 
 /** `print`: the command that prints the entry. The entry is absent if none can be started. */
-export async function readClientEntry(client: ClientName, host: DoctorHost, print: string) {
+export async function readClientEntry(client: ClientName, host: Host, print: string) {
   const format = FORMATS[client];
   const { title, envField = "env" } = format;
   const files = filesOf(format, host);
@@ -100,7 +101,7 @@ export async function readClientEntry(client: ClientName, host: DoctorHost, prin
 function findEntry(
   document: unknown,
   { root = "mcpServers" }: ClientFormat,
-  { workingDir, platform }: DoctorHost,
+  { workingDir, platform }: Host,
 ): unknown {
   // Claude Code also keeps the user's own entries for a project, as `claude mcp add` makes them.
   // On Windows, the terminal may spell one folder differently: c: or C:, / or \.

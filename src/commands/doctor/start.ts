@@ -12,7 +12,8 @@ import { errnoOf } from "../../errors.ts";
 import { quote } from "../../text.ts";
 import { VERSION } from "../../version.ts";
 import { FORMATS } from "../client-formats.ts";
-import { type Check, type DoctorHost, fail, pass, READ_ONLY, skip, warn } from "./check.ts";
+import type { Host } from "../host.ts";
+import { type Check, fail, pass, READ_ONLY, skip, warn } from "./check.ts";
 import { type ClientEntry, isPlaceholder } from "./client-entry.ts";
 
 const NAME = "start";
@@ -26,7 +27,7 @@ const PASSED_ON =
 export async function checkStart(
   client: ClientName,
   { words, cwd = "", env }: ClientEntry,
-  { env: terminal, homeDir, platform, clock }: DoctorHost,
+  { env: terminal, homeDir, platform, clock }: Host,
   print: string,
 ): Promise<readonly Check[]> {
   const { title, inherits, isDesktopApp } = FORMATS[client];
