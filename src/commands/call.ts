@@ -12,6 +12,7 @@ import { createRedact } from "../redact.ts";
 import { inSentences, stripUnsafeCharacters } from "../text.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import { type Call, readCall } from "./call-arguments.ts";
+import { HELP_WIDTH } from "./help.ts";
 import type { Host } from "./host.ts";
 import { openTools } from "./local-tools.ts";
 import { TerminalUi } from "./terminal-ui.ts";
@@ -38,7 +39,7 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
   try {
     const read = await readCall(argv, host);
     if (typeof read === "string") {
-      out.print(read);
+      new TerminalUi(host, HELP_WIDTH).print(read);
       return 0;
     }
     call = read;
