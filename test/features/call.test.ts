@@ -3,6 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { type Clock, systemClock } from "../../src/clock.ts";
 import {
   callingComputer,
   jsonOf,
@@ -17,6 +18,7 @@ import {
 import { connectLegacy } from "../fixtures/clients.ts";
 import { GENERATE, JOB_ID, OTHER_JOB_ID, PUBLISH, STATUS, TOOLS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
+import { until } from "../fixtures/until.ts";
 
 const FAILED = { json: { status: "failed", videoUrls: [] } };
 const POSTED = { json: { results: [{ platform: "tiktok", ok: true, url: "https://tiktok.example/1" }] } };
@@ -180,6 +182,31 @@ test("two equal calls at once, a third, and a running server beside them pay onc
   expect([...both, third].map((ran) => jsonOf(ran)["jobId"])).toEqual([JOB_ID, JOB_ID, JOB_ID]);
   expect(structuredContent).toMatchObject({ jobId: JOB_ID, alreadyStarted: true });
   expect(sent()).toEqual([1, 0]);
+});
+
+test("a video is saved before call ends, however long that takes", async () => {
+  const folder = temporaryFolder();
+  const { call, rest } = await callingComputer({}, { FACELESS_SAVE_DIR: folder });
+  let isPatienceOver = false;
+  rest.on("GET /final.mp4", async () => {
+    await until(() => isPatienceOver);
+    return { headers: { "content-type": "video/mp4" }, body: Buffer.alloc(1_000) };
+  });
+  rest.on(STATUS, {
+    json: { status: "completed", videoUrls: [], finalVideoUrl: `${rest.url}/final.mp4` },
+  });
+  // A server's answer waits two seconds for a file.
+  const clock: Clock = {
+    ...systemClock,
+    after(ms, action) {
+      if (ms >= 2_000) isPatienceOver = true;
+      return systemClock.after(ms === 2_000 ? 0 : ms, action);
+    },
+  };
+
+  const ran = await call(["get_video_status", "--job-id", JOB_ID, "--json"], { clock });
+
+  expect(jsonOf(ran)).toMatchObject({ savedTo: expect.stringContaining(folder) });
 });
 
 test("with --sandbox, a job of another call is explained by each call's own sandbox", async () => {
