@@ -219,6 +219,7 @@ function describePublished(
         ...steps,
         isFirst &&
           hasNew &&
+          !isSandbox &&
           "Tell them to mark it as AI-made in the platform's app if it asks for that: the service sets no label.",
         code !== undefined && confirm !== undefined && STALE_CODE,
         code !== undefined &&

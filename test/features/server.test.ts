@@ -46,6 +46,17 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     }
   });
 
+  test("a post in the sandbox is called a pretended one, and nothing is said of a label", async () => {
+    const client = await connect(FAST_SANDBOX);
+    const jobId = await startVideo(client);
+    await client.call("get_video_status", { jobId, waitSeconds: 50 });
+    const { structuredContent } = await client.call("publish_video", { jobId, platforms: ["tiktok"] });
+    expect(structuredContent).toMatchObject({
+      summary: expect.stringMatching(/^The sandbox pretends to have posted to TikTok\. This is a sandbox/),
+      nextStep: "Give the user the links of the posts.",
+    });
+  });
+
   test("a failed call says what failed, what was spent and what to do", async () => {
     const client = await connect(FAST_SANDBOX);
     const result = await client.call("generate_video", { topic: "A story [out_of_credits]" });
