@@ -368,7 +368,7 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
     );
     spawnSync("dd", ["if=/dev/zero", `of=${join(disk, "filler")}`, "bs=1k"]);
 
-    const topic = Array.from({ length: 30 }, () => randomUUID()).join(" ");
+    const topic = `Salt stays. [${Array.from({ length: 30 }, () => randomUUID()).join(" ")}]`;
     const refused = await (await start()).call("generate_video", { topic });
     expect(refused._meta?.["faceless/error"]).toMatchObject({
       code: "journal_unwritable",
