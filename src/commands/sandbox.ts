@@ -29,7 +29,7 @@ export async function runSandbox(
     ui.printWhole(`Try: curl -s ${url}/api/v1/generate \\
   -H 'Authorization: Bearer ${apiKey}' \\
   -H 'Content-Type: application/json' \\
-  -d '{"topic":"Why the sea is salty"}'`);
+  -d '{"topic":"Rain salts the sea. [rain on rock]"}'`);
     if (!host.interrupted.aborted) await once(host.interrupted, "abort");
     await close();
     return 0;
