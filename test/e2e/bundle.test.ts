@@ -4,11 +4,8 @@ import { getMcpConfigForManifest, packExtension, unpackExtension, v0_3 } from "@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { CallToolResultSchema, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { SERVER_NODE, textOf } from "../fixtures/clients.ts";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { connectLegacy, type TestClient, textOf } from "../fixtures/clients.ts";
 import { KEY, ON_TIKTOK, PUBLISH, STATUS, TOOLS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
@@ -38,12 +35,8 @@ async function readManifest() {
 
 type Values = Parameters<typeof getMcpConfigForManifest>[0]["userConfig"];
 
-/** Starts the unpacked entry with the values of the settings page. Closed when the test is over. */
-async function install(
-  userConfig: Values,
-  host: readonly string[] = [],
-  answer?: "decline",
-): Promise<Client> {
+/** Starts the unpacked entry with the values of the settings page, below the host's own script if there is one. */
+async function install(userConfig: Values, host: readonly string[] = [], asksUser = false) {
   const config = await getMcpConfigForManifest({
     manifest: await readManifest(),
     extensionPath: unpacked,
@@ -52,27 +45,17 @@ async function install(
     pathSeparator: "/",
   });
   expect(config?.command).toBe("node");
-  const client = new Client(
-    { name: "claude-ai", version: "1.0.0" },
-    { capabilities: answer === undefined ? {} : { elicitation: {} } },
-  );
-  if (answer !== undefined) client.setRequestHandler(ElicitRequestSchema, () => ({ action: answer }));
-  onTestFinished(() => client.close());
-  await client.connect(
-    new StdioClientTransport({
-      command: SERVER_NODE,
-      args: [...host, ...(config?.args ?? [])],
-      env: { ...config?.env, FACELESS_STATE_DIR: "off", FACELESS_LOG_LEVEL: "silent" },
-      cwd: "/",
-    }),
-  );
-  return client;
+  const [file = "", ...args] = [...host, ...(config?.args ?? [])];
+  return connectLegacy({
+    file,
+    args,
+    env: { ...config?.env, FACELESS_STATE_DIR: "off", FACELESS_LOG_LEVEL: "silent" },
+    cwd: "/",
+    ...(asksUser && { user: async () => ({ action: "decline" }) }),
+  });
 }
 
-async function generate(client: Client) {
-  const topic = "Why the sea is salty";
-  return CallToolResultSchema.parse(await client.callTool({ name: "generate_video", arguments: { topic } }));
-}
+const generate = ({ call }: TestClient) => call("generate_video", { topic: "Why the sea is salty" });
 
 test("every setting of the bundle is passed to its entry, and only the key is a secret", async () => {
   const { server, user_config: settings = {} } = await readManifest();
@@ -92,7 +75,7 @@ test.each([
   "with settings that are %s, the bundle lists all tools and calls name what is missing",
   async (_how, values) => {
     const client = await install(values);
-    expect((await client.listTools()).tools).toHaveLength(TOOLS.length);
+    expect((await client.raw.listTools()).tools).toHaveLength(TOOLS.length);
     const result = await generate(client);
     expect(result.isError).toBe(true);
     expect(textOf(result)).toMatch(/FACELESS_API_KEY is not set; FACELESS_BASE_URL is not set/);
@@ -101,14 +84,12 @@ test.each([
 
 test("the bundle's switches and numbers apply to the server", async () => {
   const client = await install({ sandbox: true, no_publish: true, max_generations: 1 });
-  const { tools } = await client.listTools();
+  const { tools } = await client.raw.listTools();
   expect(tools.map(({ name }) => name)).not.toContain("publish_video");
   expect((await generate(client)).isError).not.toBe(true);
-  const topic = "Another one";
-  const second = await client.callTool({ name: "generate_video", arguments: { topic } });
-  expect(second["isError"]).toBe(true);
+  expect((await client.call("generate_video", { topic: "Another one" })).isError).toBe(true);
   const reader = await install({ sandbox: true, read_only: true });
-  const names = (await reader.listTools()).tools.map(({ name }) => name);
+  const names = (await reader.raw.listTools()).tools.map(({ name }) => name);
   expect(names).toEqual(TOOLS.filter((name) => !["generate_video", "publish_video"].includes(name)));
 });
 
@@ -135,9 +116,8 @@ test("the bundle's key is sent, and with “Ask before publishing” off nobody 
     [PUBLISH]: { json: { results: [{ platform: "tiktok", ok: true }] } },
   });
   const publish = async (confirm_publish: string) => {
-    const client = await install({ api_key: KEY, base_url: service.url, confirm_publish }, [], "decline");
-    const call = { name: "publish_video", arguments: ON_TIKTOK };
-    return CallToolResultSchema.parse(await client.callTool(call));
+    const client = await install({ api_key: KEY, base_url: service.url, confirm_publish }, [], true);
+    return client.call("publish_video", ON_TIKTOK);
   };
 
   expect(await publish("always")).toMatchObject({ isError: true });

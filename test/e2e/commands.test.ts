@@ -2,13 +2,11 @@
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { load } from "../fixtures/client-loaders.ts";
 import { createCertificate } from "../fixtures/certificate.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
-import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
+import { BUILT_FILE, connectLegacy, SERVER_NODE } from "../fixtures/clients.ts";
 import { TOOLS, VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
@@ -24,17 +22,11 @@ test("doctor accepts the entry that config prints, which starts a server", async
   await writeFile(join(home, ".cursor/mcp.json"), printed.stdout.replace("fl_example", CANARY));
 
   const checked = await run(SERVER_NODE, [BUILT_FILE, "doctor", "--client", "cursor"], inHome);
-  const { command, args } = load("cursor", printed.stdout);
-  const client = new Client({ name: "pasted-entry", version: "1.0.0" });
-  onTestFinished(() => client.close());
-  await client.connect(
-    new StdioClientTransport({
-      command,
-      args: [...args],
-      env: { FACELESS_STATE_DIR: "off" },
-      stderr: "ignore",
-    }),
-  );
+  const {
+    command,
+    args: [file = "", ...args],
+  } = load("cursor", printed.stdout);
+  const { raw } = await connectLegacy({ command, file, args });
 
   expect({ codes: [printed.code, checked.code], stderr: checked.stderr }).toEqual({
     codes: [0, 0],
@@ -45,7 +37,7 @@ test("doctor accepts the entry that config prints, which starts a server", async
   );
   expect(checked.stdout).toMatch(/^A video can be made\.\n/);
   expect(tracesOf(CANARY, JSON.stringify([printed, checked]))).toEqual([]);
-  expect((await client.listTools()).tools).toHaveLength(TOOLS.length);
+  expect((await raw.listTools()).tools).toHaveLength(TOOLS.length);
 });
 
 test("doctor ends with exit code 1 if no video can be made", async () => {

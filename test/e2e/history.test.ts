@@ -53,7 +53,7 @@ test("history shows what clients have ordered and posted, by which of them, and 
   const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, FACELESS_STATE_DIR: folder };
   const desktop = { name: "claude-ai", title: "Claude Desktop", version: "1.2.3" };
   const one = await connectLegacy({ file: BUILT_FILE, env, clientInfo: desktop });
-  const topic = "Tides come twice a day. [the sea, blue light]\nThe moon pulls.";
+  const topic = "Tides\u001B[2J come twice a day. [the sea, blue light]\nThe\u202E moon pulls.";
   await one.call("generate_video", { topic, duration: 20, language: "fr" });
   await one.raw.close();
   const editor = { name: "\u202Ecursor\u001B[31m-vscode", version: "0.50" };
@@ -177,76 +177,31 @@ NOW
   ]);
 });
 
-test("the journal's texts can neither steer the terminal nor add lines, and the JSON has them whole", async () => {
-  const evil = "\u001B]0;title\u0007\u001B[2J\u009B31m\u202Etxet\u2028\n2026-01-01 \uD800\u{E0041}\r";
-  const folder = journalOf(
-    order({ jobId: evil, arguments: { topic: evil, language: evil, duration: evil }, client: evil }),
-    post({
-      jobId: "a",
-      platforms: [evil],
-      results: [{ platform: evil, ok: true, url: `https://a/${evil}` }],
-    }),
-    order({ arguments: { topic: [{}], language: null, duration: {} } }),
-  );
+const NEWER = /^The journal can't be understood \(a line has another form: FOLDER.+ Update this server, /;
 
-  const { text } = await history(folder);
-  const { text: json } = await history(folder, ["--json"]);
-
-  for (const printed of [text, json]) expect(printed).not.toMatch(/(?!\n)[\p{C}\p{DI}\p{Zl}\p{Zp}]/u);
-  expect(text.split("\n").filter((line) => /^\d/.test(line))).toEqual([
-    "2026-11-21 21:02",
-    "2026-11-21 21:01",
-    expect.stringMatching(/^2026-11-21 21:00 {2}by \S/),
-  ]);
-  expect(JSON.parse(json).entries).toMatchObject([
-    { topic: [{}] },
-    { results: [{ platform: evil, url: `https://a/${evil}` }] },
-    { client: evil, jobId: evil, topic: evil },
-  ]);
-});
-
-const NEWER = [
-  "The journal can't be understood (a line has another form: FOLDER/journal-2026-11-21.jsonl), so what was ordered and posted is not known.",
-  "Update this server, as a newer version has written it.",
-];
-const write = (text: string) => (path: string) => writeFileSync(path, text);
-
-/** The journal's file, or FACELESS_STATE_DIR, and exactly what is printed. */
-const WITHOUT: readonly (readonly [string, string | ((path: string) => void), number, readonly string[]])[] =
+/** The journal's file, or FACELESS_STATE_DIR, and what is printed. */
+test.each<[string, string | ((path: string) => void), number, RegExp]>([
   [
-    [
-      "an empty journal",
-      () => {},
-      0,
-      [
-        "The journal holds no orders and no posts (FOLDER).",
-        "The sandbox keeps no journal, and a client whose entry sets FACELESS_STATE_DIR or FACELESS_JOURNAL_URL has its own.",
-      ],
-    ],
-    ["no journal", "off", 0, ["FACELESS_STATE_DIR=off keeps no journal, so there is no history."]],
-    [
-      "a journal that can't be read",
-      mkdirSync,
-      1,
-      [
-        "The journal can't be read (EISDIR: FOLDER/journal-2026-11-21.jsonl), so what was ordered and posted is not known.",
-        "Check it and the disk that holds it.",
-      ],
-    ],
-    ["a newer version's journal", write('{"version":9}'), 1, NEWER],
-    ["a time that no calendar has", write(JSON.stringify({ ...order({ id: "a" }), atMs: 1e300 })), 1, NEWER],
-    [
-      "a folder that is not used",
-      "state",
-      1,
-      [
-        "FACELESS_STATE_DIR is a relative path, which depends on where your client starts this server.",
-        "Set it to an absolute path, or to one that begins with ~.",
-      ],
-    ],
-  ];
-
-test.each(WITHOUT)("with %s, history says so", async (_, journal, code, [summary, nextStep]) => {
+    "an empty journal",
+    () => {},
+    0,
+    /^The journal holds no orders and no posts \(FOLDER\)\. The sandbox keeps /,
+  ],
+  ["no journal", "off", 0, /^FACELESS_STATE_DIR=off keeps no journal, so there is no history\. ?\n$/],
+  [
+    "a journal that can't be read",
+    mkdirSync,
+    1,
+    /^The journal can't be read \(EISDIR: FOLDER\/.+ Check it and /,
+  ],
+  ["a newer version's journal", (path) => writeFileSync(path, '{"version":9}'), 1, NEWER],
+  [
+    "a folder that is not used",
+    "state",
+    1,
+    /^FACELESS_STATE_DIR is a relative path, .+ Set it to an absolute path/,
+  ],
+])("with %s, history says so", async (_, journal, code, said) => {
   const folder = temporaryFolder();
   if (typeof journal === "function") journal(join(folder, "journal-2026-11-21.jsonl"));
   const before = readdirSync(folder);
@@ -255,9 +210,10 @@ test.each(WITHOUT)("with %s, history says so", async (_, journal, code, [summary
   const printed = await history(folder, [], env);
   const json = await history(folder, ["--json"], env);
 
-  expect(printed).toEqual({ code, text: `${[summary, nextStep].join(" ").trim()}\n` });
-  const entries = code === 0 ? { entries: [] } : {};
-  expect({ ...json, text: JSON.parse(json.text) }).toEqual({ code, text: { summary, nextStep, ...entries } });
+  expect(printed).toEqual({ code, text: expect.stringMatching(said) });
+  const { summary, nextStep = "", ...rest } = JSON.parse(json.text);
+  expect(`${[summary, nextStep].join(" ").trim()}\n`).toBe(printed.text);
+  expect([json.code, rest]).toEqual([code, code === 0 ? { entries: [] } : {}]);
   expect(readdirSync(folder)).toEqual(before);
 });
 

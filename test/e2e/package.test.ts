@@ -5,10 +5,9 @@ import { statSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
+import { connectLegacy } from "../fixtures/clients.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 
@@ -86,13 +85,14 @@ test("the package starts in an empty folder with npx and needs nothing else", as
     [],
   );
 
-  const client = new Client({ name: "npx-test-client", version: "1.0.0" });
-  await client.connect(
-    new StdioClientTransport({ command: "npx", args: ["faceless-video-mcp", "--sandbox"], cwd: folder }),
-  );
-  const result = await client.callTool({ name: "generate_video", arguments: { topic: "The tide" } });
-  expect(result["structuredContent"]).toMatchObject({ status: "processing" });
-  await client.close();
+  const client = await connectLegacy({
+    command: "npx",
+    file: "faceless-video-mcp",
+    args: ["--sandbox"],
+    cwd: folder,
+  });
+  const { structuredContent } = await client.call("generate_video", { topic: "The tide" });
+  expect(structuredContent).toMatchObject({ status: "processing" });
 });
 
 test("the notices name the bundled packages, each with its licence", async () => {

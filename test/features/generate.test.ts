@@ -137,6 +137,14 @@ test.each<[string, Reply, number, string, string, object]>([
     { status: "unknown" },
   ],
   [
+    "a gateway says that it doesn't find",
+    { status: 404, body: "<html>" },
+    20,
+    `${EARLIER.replace("3", "20")} its status could not be read just now.`,
+    FOLLOW,
+    { status: "unknown" },
+  ],
+  [
     "is forgotten",
     envelope(404, "no", "No."),
     20,

@@ -1,9 +1,6 @@
 // Twelve server processes on two computers share nothing but a database. In each round all of them order the
 // same video at one instant, and post it, while some are killed.
 
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
@@ -11,10 +8,11 @@ import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import { BUILT_FILE, SERVER_NODE } from "../../fixtures/clients.ts";
+import { SERVER_NODE } from "../../fixtures/clients.ts";
 import { type Random, seededRandom } from "../../fixtures/durations.ts";
 import { type Postgres, POSTGRES_SERVERS, startPostgres } from "../../fixtures/postgres.ts";
 import { type Handler, startScriptedService } from "../../fixtures/scripted-service.ts";
+import { createServer as createProcess, type Server } from "./server.ts";
 
 const PROCESSES = 12;
 /** The service and the servers answer within so many milliseconds, and processes are killed within them. */
@@ -32,11 +30,6 @@ interface Computer {
   /** Starts a command on this computer. */
   readonly command: readonly string[];
   close(): void;
-}
-
-interface Server {
-  readonly client: Client;
-  readonly transport: StdioClientTransport;
 }
 
 const bodySchema = z.object({ topic: z.string().optional(), jobId: z.string().optional() });
@@ -105,32 +98,21 @@ function pipe(one: Socket, other: Socket): void {
 }
 
 async function startServer(computer: Computer, journalUrl: string): Promise<Server> {
-  const [command, ...args] = [...computer.command, SERVER_NODE, BUILT_FILE];
-  const transport = new StdioClientTransport({
-    command,
-    args,
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      HOME: computer.home,
-      FACELESS_API_KEY: "fl_example",
-      FACELESS_BASE_URL: computer.serviceUrl,
-      FACELESS_JOURNAL_URL: journalUrl,
-    },
-    stderr: "ignore",
+  const server = createProcess([...computer.command, SERVER_NODE], {
+    HOME: computer.home,
+    FACELESS_API_KEY: "fl_example",
+    FACELESS_BASE_URL: computer.serviceUrl,
+    FACELESS_JOURNAL_URL: journalUrl,
   });
-  const client = new Client({ name: "stress", version: "1" });
-  await client.connect(transport);
-  return { client, transport };
+  await server.connect();
+  return server;
 }
 
-/** The job of the answer, which may be absent; undefined where there was none. */
-async function call({ client }: Server, name: string, args: Record<string, unknown>, patienceMs: number) {
+/** The job of the answer, which may be absent; undefined if there was no answer. */
+async function call(server: Server, name: string, args: Record<string, unknown>, patienceMs: number) {
   try {
-    const options = { signal: AbortSignal.timeout(patienceMs) };
-    const answer = CallToolResultSchema.parse(
-      await client.callTool({ name, arguments: args }, undefined, options),
-    );
-    return answer.isError === true ? undefined : answerSchema.parse(answer.structuredContent);
+    const { isError, structuredContent } = await server.call(name, args, AbortSignal.timeout(patienceMs));
+    return isError === true ? undefined : answerSchema.parse(structuredContent);
   } catch {
     // It was killed, or waited for one that was.
     return undefined;
@@ -158,8 +140,7 @@ export async function manyComputers(rounds: number, seed: number) {
     await Promise.all(
       victims.map(async (index) => {
         await sleep(random() * MAX_DELAY_MS);
-        const pid = servers[index]?.transport.pid;
-        if (pid !== null && pid !== undefined) process.kill(pid, "SIGKILL");
+        servers[index]?.kill();
       }),
     );
     const answers = (await Promise.all(calls)).filter((answer) => answer !== undefined);
@@ -175,7 +156,7 @@ export async function manyComputers(rounds: number, seed: number) {
     tally.answered += answers.length;
     await Promise.all(
       victims.map(async (index) => {
-        await servers[index]?.client.close().catch(() => {});
+        await servers[index]?.close().catch(() => {});
         servers[index] = await start(index);
       }),
     );
@@ -188,7 +169,7 @@ export async function manyComputers(rounds: number, seed: number) {
       if (jobId !== undefined) await round(jobId, "publish_video", { jobId, platforms: ["tiktok"] });
     }
   } finally {
-    await Promise.allSettled(servers.map(({ client }) => client.close()));
+    await Promise.allSettled(servers.map((server) => server.close()));
     for (const computer of [one, two]) computer.close();
     await service.close();
     await postgres.close();

@@ -2,19 +2,17 @@
 // lost answers, kill -9, passing time and set wall clocks. law.ts says what must hold. SEED=… ROUNDS=1
 // replays the steps of a round; the timing of processes still varies.
 
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
-import { BUILT_FILE, SERVER_NODE } from "../../fixtures/clients.ts";
+import { SERVER_NODE } from "../../fixtures/clients.ts";
 import { seededRandom } from "../../fixtures/durations.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { type ClockSetting, type Offer, violations } from "./law.ts";
 import { JOBS, type PayingService, pick, postOf, startPayingService, videoOf } from "./paying-service.ts";
+import { createServer, type Server } from "./server.ts";
 
 const CLOCK = fileURLToPath(new URL("jumping-clock.cjs", import.meta.url));
 const STEPS = 14;
@@ -22,8 +20,6 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 /** Nothing happens for this long before the clocks are set. */
 const QUIET_MS = 1_000;
-/** Ends a round that hangs; far above what one needs on a busy machine. */
-const MAX_ROUND_MS = 60_000;
 const KEYS = ["fl_example", "fl_example", "fl_example", "fl_example_of_another"];
 /** Two videos, each written in several ways. */
 const TOPICS = ["Tides", " tides.", "Ti\u200Bdes", "Café au lait", "Cafe\u0301 au lait", "CAFÉ  AU LAIT"];
@@ -31,10 +27,8 @@ const PLATFORMS = ["tiktok", "youtube", "x"];
 const PASSING_MS = [2 * MINUTE_MS, 7 * MINUTE_MS, 7 * MINUTE_MS, 25 * HOUR_MS];
 const SETTINGS_MS = [6 * HOUR_MS, -6 * HOUR_MS, 25 * HOUR_MS, -25 * HOUR_MS, 100 * 24 * HOUR_MS];
 
-interface Server {
+interface NamedServer extends Server {
   readonly name: string;
-  readonly client: Client;
-  readonly transport: StdioClientTransport;
 }
 
 interface ToolCall {
@@ -54,8 +48,8 @@ const errorSchema = z.object({ code: z.string(), outcome: z.string(), retryable:
 class Round {
   readonly #random: () => number;
   readonly #folder = makeFolder();
-  readonly #servers: Server[] = [];
-  readonly #started: Server[] = [];
+  readonly #servers: NamedServer[] = [];
+  readonly #started: NamedServer[] = [];
   readonly #calls: Promise<void>[] = [];
   readonly #offered: ConfirmedCall[] = [];
   readonly #uses: { offer: Offer; calledAtMs: number }[] = [];
@@ -87,8 +81,8 @@ class Round {
   }
 
   async close(): Promise<void> {
-    for (const server of this.#started) kill(server);
-    await Promise.allSettled(this.#started.map(({ client }) => client.close()));
+    for (const server of this.#started) server.kill();
+    await Promise.allSettled(this.#started.map((server) => server.close()));
     await Promise.allSettled(this.#calls);
     await this.#service?.close();
     removeFolder(this.#folder);
@@ -134,18 +128,16 @@ class Round {
   }
 
   async #call(
-    { client, name }: Server,
+    { call, name }: NamedServer,
     { tool, args, whats }: ToolCall,
     cancelAfterMs: number | undefined,
   ): Promise<void> {
     const described = `${name} ${tool} ${JSON.stringify(args)}`;
     this.#note(`${described}${cancelAfterMs === undefined ? "" : `, cancelled after ${cancelAfterMs} ms`}`);
     const signal = cancelAfterMs === undefined ? undefined : AbortSignal.timeout(cancelAfterMs);
-    const options = { timeout: MAX_ROUND_MS, ...(signal !== undefined && { signal }) };
     const calledAtMs = performance.now();
     try {
-      const answer = await client.callTool({ name: tool, arguments: args }, undefined, options);
-      const { content, _meta } = CallToolResultSchema.parse(answer);
+      const { content, _meta } = await call(tool, args, signal);
       const text = content.map((block) => (block.type === "text" ? block.text : "")).join("");
       this.#note(`${described} → ${text.slice(0, 300)}`);
       const answeredAtMs = performance.now();
@@ -181,29 +173,24 @@ class Round {
     const index = Math.floor(this.#random() * this.#servers.length);
     const killed = this.#servers[index];
     if (killed === undefined) return;
-    kill(killed);
+    killed.kill();
     this.#note(`${killed.name} killed`);
     this.#servers[index] = await this.#startServer();
   }
 
-  async #startServer(): Promise<Server> {
+  async #startServer(): Promise<NamedServer> {
     const key = pick(this.#random, KEYS);
-    const transport = new StdioClientTransport({
-      command: SERVER_NODE,
-      args: ["--require", CLOCK, BUILT_FILE],
-      env: {
-        PATH: process.env["PATH"] ?? "",
+    const server = {
+      name: `server ${this.#started.length + 1} (${key})`,
+      ...createServer([SERVER_NODE, "--require", CLOCK], {
         CLOCK_FILE: join(this.#folder, "clock"),
         FACELESS_API_KEY: key,
         FACELESS_BASE_URL: this.#service?.url ?? "",
         FACELESS_STATE_DIR: this.#folder,
-      },
-      stderr: "ignore",
-    });
-    const client = new Client({ name: "stress", version: "1" });
-    const server = { name: `server ${this.#started.length + 1} (${key})`, client, transport };
+      }),
+    };
     this.#started.push(server);
-    await client.connect(transport, { timeout: MAX_ROUND_MS });
+    await server.connect();
     return server;
   }
 
@@ -240,14 +227,6 @@ class Round {
 function postsOf(jobId: string, platforms: readonly string[]): ToolCall {
   const whats = platforms.map((platform) => postOf(jobId, platform));
   return { tool: "publish_video", args: { jobId, platforms }, whats };
-}
-
-function kill({ transport }: Server): void {
-  try {
-    if (transport.pid !== null) process.kill(transport.pid, "SIGKILL");
-  } catch {
-    // It has ended already.
-  }
 }
 
 /** Prints what happened in each round in which something should not have. */

@@ -1,5 +1,5 @@
 // npm run stress: runs all stress tests in turn and writes their figures to figures.md. Fails if a promise is
-// not kept. `npm run stress -- fuzz twice` runs some of them, `npm run stress -- mutants retry` the mutants of
+// not kept. `npm run stress -- twice soak` runs some of them, `npm run stress -- mutants retry` the mutants of
 // one module.
 
 import { report, TODAY } from "../report.ts";

@@ -1,6 +1,5 @@
-// The stress tests by their names, and what each promises and measures.
+// The stress tests by their names.
 
-import { spawnSync } from "node:child_process";
 import { exits } from "./exits.ts";
 import { manyComputers } from "./many-computers.ts";
 import { model } from "./model.ts";
@@ -10,7 +9,7 @@ import { soak } from "./soak.ts";
 
 export const SEED = process.env["SEED"] ?? String(Math.floor(Math.random() * 1_000_000_000));
 const ROUNDS = Number(process.env["ROUNDS"] ?? 200);
-/** What bugs are planted in. */
+/** The files in which bugs are planted. */
 export const MODULES: Readonly<Record<string, string>> = {
   guard: "src/idempotency/*.ts,!src/idempotency/journal*.ts",
   journal: "src/idempotency/journal.ts",
@@ -32,29 +31,8 @@ export interface Row {
   readonly met: boolean;
 }
 
-/** Runs tests of npm test with larger numbers. */
-function larger(file: string, env: Readonly<Record<string, string>>): Pick<Row, "measured" | "met"> {
-  const startMs = performance.now();
-  const options = ["run", "--testTimeout", "3600000", file];
-  const { status } = spawnSync("vitest", options, {
-    env: { ...process.env, ...env, SEED },
-    stdio: ["ignore", process.stderr.fd, "inherit"],
-  });
-  return {
-    measured: `SEED=${SEED}, ${Math.round((performance.now() - startMs) / 1000)} s`,
-    met: status === 0,
-  };
-}
-
 /** The tests by the name of their part of the document. */
 export const TESTS: Readonly<Record<string, () => readonly Row[] | Promise<readonly Row[]>>> = {
-  faults: () => [
-    {
-      test: "a fault at each point × GET, POST × direct, proxy",
-      promised: "right outcome, POST sent once, clear text",
-      ...larger("test/network/faults/matrix.test.ts", {}),
-    },
-  ],
   twice: () => neverTwice(ROUNDS, Number(SEED)),
   computers: () => manyComputers(ROUNDS, Number(SEED)),
   model,
