@@ -45,7 +45,18 @@ test.each(["legacy", "modern"] as const)(
       [STATUS]: { json: { status: CANARY, videoUrls: [`https://x.example/${CANARY}`] } },
       [VIDEOS]: { json: { videos: [{ jobId: JOB_ID, status: CANARY, ...echoed }] } },
     });
-    const { server, call, finish } = startWithKey(rest.url);
+    const folder = temporaryFolder();
+    const settings = { FACELESS_API_KEY: CANARY, FACELESS_LOG_LEVEL: "debug" };
+    const server = startRaw({
+      env: { ...settings, FACELESS_BASE_URL: rest.url, FACELESS_STATE_DIR: folder },
+    });
+    onTestFinished(async () => {
+      server.child.kill("SIGKILL");
+      await server.ended;
+    });
+    const call = (name: string, args: object = {}) => server.ask("tools/call", { name, arguments: args });
+    let stdout = "";
+    server.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")));
     await server.open(protocol);
 
     for (let index = 0; index < ECHOES.length + 4; index++)
@@ -56,34 +67,17 @@ test.each(["legacy", "modern"] as const)(
     await server.ask("resources/read", { uri: `faceless://jobs/${JOB_ID}` });
     await server.ask("resources/read", { uri: `faceless://jobs/${encodeURIComponent(CANARY)}` });
     server.stdin.write(`${CANARY}\n`);
-    const { code, stdout, stderr, journal } = await finish();
+    server.stdin.end();
+    const { code } = await server.ended;
+    const journal = readdirSync(folder)
+      .map((name) => readFileSync(join(folder, name), "utf8"))
+      .join("\n");
 
     expect(code).toBe(0);
     expect(rest.lines(GENERATE).length).toBe(ECHOES.length + 5);
     expect(journal.split("\n").length).toBeGreaterThan(2 * ECHOES.length);
-    expect([stdout, stderr, journal].map((text) => tracesOf(CANARY, text))).toEqual([[], [], []]);
+    expect([stdout, server.stderr(), journal].map((text) => tracesOf(CANARY, text))).toEqual([[], [], []]);
     // The echoes did reach the server.
     expect(stdout.split("[redacted]").length).toBeGreaterThan(50);
   },
 );
-
-/** The built server with the key. `finish` ends its input and returns everything that it has written. */
-function startWithKey(url: string) {
-  const folder = temporaryFolder();
-  const settings = { FACELESS_API_KEY: CANARY, FACELESS_LOG_LEVEL: "debug" };
-  const server = startRaw({ env: { ...settings, FACELESS_BASE_URL: url, FACELESS_STATE_DIR: folder } });
-  onTestFinished(async () => {
-    server.child.kill("SIGKILL");
-    await server.ended;
-  });
-  const call = (name: string, args: object = {}) => server.ask("tools/call", { name, arguments: args });
-  let stdout = "";
-  server.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")));
-  const finish = async () => {
-    server.stdin.end();
-    const { code } = await server.ended;
-    const journal = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
-    return { code, stdout, stderr: server.stderr(), journal: journal.join("\n") };
-  };
-  return { server, call, finish };
-}

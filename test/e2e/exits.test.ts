@@ -5,7 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
-import { GENERATE, JOB_ID, KEY } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, KEY, TIDES } from "../fixtures/constants.ts";
 import { EVENTS, exitCases, expectedOutcome, runExitCase, STATES } from "../fixtures/exit-cases.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { type RawServer, type RawStart, startRaw } from "../fixtures/raw-server.ts";
@@ -69,8 +69,12 @@ test("a user without a home folder reads what to set, without a stack trace", as
 });
 
 test("the answer to a paid request still reaches the client of a server that is ending", async () => {
-  const { server, answer } = await endWhilePaying();
+  const { server, service, answer } = await startPaying({ nodeArgs: preload(REPORT_SIGTERM) });
   const answers: unknown[] = [];
+  server.send(server.request(1, "tools/call", ORDER));
+  await until(() => service.lines(GENERATE).length === 1);
+  server.child.kill("SIGTERM");
+  await until(() => server.stderr().includes("SIGTERM"));
   server.onMessage((message) => {
     if (typeof message === "object" && "id" in message) answers.push(message);
   });
@@ -90,10 +94,7 @@ test("the server keeps running when stderr is closed", async () => {
   answer();
   server.child.stderr?.destroy();
 
-  const { result } = await server.ask("tools/call", {
-    name: "generate_video",
-    arguments: { topic: "The sea" },
-  });
+  const { result } = await server.ask("tools/call", ORDER);
   expect(result).toHaveProperty("structuredContent.jobId", JOB_ID);
   // Each of them is logged.
   server.send({ result: 1 }, { result: 2 }, { result: 3 });
@@ -175,6 +176,8 @@ test.each(["--help", "--version"])("%s into a closed pipe prints no stack trace"
   expect(stderr).toBe("");
 });
 
+const ORDER = { name: "generate_video", arguments: TIDES };
+
 /** Runs before the server's own listener, in the same turn. */
 const REPORT_SIGTERM = `
   import { writeSync } from "node:fs";
@@ -187,13 +190,13 @@ function start(options: RawStart): RawServer {
 }
 
 /** A 2025-11-25 client, and a service that starts videos once `answer` is called. */
-async function startPaying({ env, jobId = JOB_ID, ...options }: RawStart & { jobId?: string } = {}) {
+async function startPaying({ env, ...options }: RawStart) {
   let answer = () => {};
   const allowed = new Promise<void>((resolve) => (answer = resolve));
   const service = await scriptedService({
     [GENERATE]: async () => {
       await allowed;
-      return { json: { jobId, status: "processing" } };
+      return { json: { jobId: JOB_ID, status: "processing" } };
     },
   });
   const server = start({
@@ -202,24 +205,6 @@ async function startPaying({ env, jobId = JOB_ID, ...options }: RawStart & { job
   });
   await server.open("legacy");
   return { server, service, answer };
-}
-
-/** A server that was told to end while its paid request waits for the answer. */
-async function endWhilePaying(jobId?: string) {
-  const paying = await startPaying({
-    nodeArgs: preload(REPORT_SIGTERM),
-    ...(jobId !== undefined && { jobId }),
-  });
-  const { server, service } = paying;
-  server.send(generate(server, 1, "The sea"));
-  await until(() => service.lines(GENERATE).length === 1);
-  server.child.kill("SIGTERM");
-  await until(() => server.stderr().includes("SIGTERM"));
-  return paying;
-}
-
-function generate(server: RawServer, id: number, topic: string): object {
-  return server.request(id, "tools/call", { name: "generate_video", arguments: { topic } });
 }
 
 /** Runs in the server's process before its own code. */

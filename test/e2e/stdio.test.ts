@@ -60,14 +60,8 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     });
 
     const publishedTo = [{ platform: "tiktok", url: expect.any(String), at: expect.any(String) }];
-    for (const waitSeconds of [0, 50]) {
-      const { structuredContent } = await client.call("get_video_status", { jobId, waitSeconds });
-      expect(factsOf(structuredContent)).toEqual({ ...factsOf(finished.structuredContent), publishedTo });
-    }
-
     const listed = await client.call("list_videos", {});
     expect(listed.structuredContent).toMatchObject({ videos: [{ jobId, status: "completed", publishedTo }] });
-    expect(listed.structuredContent).not.toHaveProperty("nextCursor");
 
     const platforms = await client.call("list_connected_platforms", { dummy: true });
     expect(platforms.structuredContent).toMatchObject({
