@@ -42,13 +42,10 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
 
   test("the card takes the host's theme, colours and font, and follows their change", async () => {
     // A host may name only some of the variables.
-    const context = (theme: string, background: string): McpUiHostContext =>
-      JSON.parse(
-        JSON.stringify({
-          theme,
-          styles: { variables: { "--color-background-primary": background, "--font-sans": "monospace" } },
-        }),
-      );
+    const context = (theme: "light" | "dark", background: string): McpUiHostContext => {
+      const variables = { "--color-background-primary": background, "--font-sans": "monospace" };
+      return { theme, ...JSON.parse(JSON.stringify({ styles: { variables } })) };
+    };
     const chat = await open({ ...RENDERING, hostContext: context("dark", "rgb(1, 2, 3)") });
     const card = await chat.generate(TOPIC);
     const look = () =>

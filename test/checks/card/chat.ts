@@ -1,17 +1,12 @@
 // A chat that shows cards: Debian's chromium with the page of browser/chat.ts, over the built server. Each
 // card has another origin than the chat, a sandbox, and the policy that MCP Apps prescribes.
-//
-//   const { open } = useChats();
-//   const chat = await open({ args: ["--sandbox"], env: { FACELESS_SANDBOX_SECONDS: "0" } });
-//   const card = await chat.generate({ topic: "Why the sea is salty" });
-//   await card.getByRole("button", { name: /TikTok/ }).click();
 
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { McpUiResourceMeta } from "@modelcontextprotocol/ext-apps/app-bridge";
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
-import { type Browser, chromium, type FrameLocator, type Page } from "playwright-core";
+import { type Browser, chromium } from "playwright-core";
 import { build } from "rolldown";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { startSandbox } from "../../../src/sandbox/sandbox.ts";
@@ -58,28 +53,7 @@ export interface ChatStart extends ChatOptions {
   readonly answer?: (question: string) => Promise<"yes" | "no"> | "yes" | "no";
 }
 
-/** What a test does in the page. */
-type InChat = {
-  readonly [Name in "changeContext" | "publish" | "sendResult" | "sendCancelled" | "tearDown"]: (
-    ...args: Parameters<PageChat[Name]>
-  ) => Promise<void>;
-};
-
-export interface Chat extends InChat {
-  readonly page: Page;
-  /** What the page sent, as "tools/call publish_video" or "resources/read faceless://jobs/…". */
-  readonly sent: readonly string[];
-  /** Errors in the console, and uncaught ones. */
-  readonly errors: readonly string[];
-  readonly questions: readonly string[];
-  /** Calls generate_video and gives its card, which comes below those of earlier calls. */
-  generate(args: Record<string, unknown>): Promise<FrameLocator>;
-  /** Moves the stopped time by so many seconds, and lets the page send what is due. */
-  pass(seconds: number): Promise<void>;
-  openedLinks(): Promise<readonly string[]>;
-  modelContext(): Promise<readonly unknown[]>;
-  close(): Promise<void>;
-}
+export type Chat = Awaited<ReturnType<typeof openChat>>;
 
 /** Opens chats in one browser. Chats are closed after their test, the browser after those of the file. */
 export function useChats() {
@@ -116,7 +90,7 @@ export function useChats() {
 }
 
 /** The caller closes it. */
-export async function openChat({ browser, args = [], env = {}, ...start }: ChatStart): Promise<Chat> {
+export async function openChat({ browser, args = [], env = {}, ...start }: ChatStart) {
   const {
     viewport = { width: 720, height: 900 },
     pixelRatio = 1,
@@ -124,7 +98,9 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
     answer = () => "no",
     ...options
   } = start;
+  /** Written as "tools/call publish_video" or "resources/read faceless://jobs/…". */
   const sent: string[] = [];
+  /** Errors in the console, and uncaught ones. */
   const errors: string[] = [];
   const questions: string[] = [];
   const web = await serveChat();
@@ -161,8 +137,8 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
   await page.goto(web.chatUrl);
   const inPage = await page.evaluateHandle<PageChat>("chat");
   const inChat =
-    (name: keyof PageChat) =>
-    (...args: readonly unknown[]): Promise<void> =>
+    <Name extends Exclude<keyof PageChat, "openedLinks" | "modelContext">>(name: Name) =>
+    (...args: Parameters<PageChat[Name]>): Promise<void> =>
       // As text: the types are too deep for the evaluation's own.
       inPage.evaluate(
         (chat, text) => {
@@ -183,11 +159,13 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
     sent,
     errors,
     questions,
-    async generate(values) {
+    /** Calls generate_video and gives its card, which comes below those of earlier calls. */
+    async generate(values: Record<string, unknown>) {
       await inChat("generate")(values, options);
       return page.frameLocator("iframe >> nth=-1");
     },
-    async pass(seconds) {
+    /** Moves the stopped time by so many seconds, and lets the page send what is due. */
+    async pass(seconds: number) {
       for (let second = 0; second < seconds; second += 4) {
         await page.clock.runFor(4_000);
         await inChat("roundTrip")();
@@ -203,7 +181,7 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
     async close() {
       await page.close();
       await server.close();
-      await web.close();
+      web.close();
     },
   };
 }
@@ -243,11 +221,10 @@ async function serveChat() {
       // Another host name is another origin.
       return `http://localhost:${port}/card/${cards.length - 1}`;
     },
-    close: () =>
-      new Promise<void>((resolve) => {
-        pages.close(() => resolve());
-        pages.closeAllConnections();
-      }),
+    close() {
+      pages.close();
+      pages.closeAllConnections();
+    },
   };
 }
 

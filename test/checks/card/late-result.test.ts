@@ -33,11 +33,7 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
   /** A chat whose time stands still: JOB_ID has 4 clips, OTHER_JOB_ID has 6, and `list` sets the list. */
   async function openHeld(scripts: Scripts = {}, start: Partial<ChatStart> = {}) {
     const { service, chat } = await openScripted(
-      {
-        [STATUS]: rendering(4),
-        [OTHER_STATUS]: rendering(6),
-        ...scripts,
-      },
+      { [STATUS]: rendering(4), [OTHER_STATUS]: rendering(6), ...scripts },
       { holdsResult: true, stopsTime: true, ...start },
     );
     const list = (...videos: readonly object[]) => service.on(VIDEOS, { json: { videos } });

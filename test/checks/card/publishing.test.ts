@@ -21,9 +21,10 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
     return { chat, card };
   }
 
-  /** A chat whose finished videos are published as the test says, with a journal. */
-  async function openFinished(publish: Reply, start: Partial<ChatStart> = {}) {
-    const platforms = ["tiktok", "youtube", "instagram"].map((platform) => ({ platform, account: "@me" }));
+  const ALL = ["tiktok", "youtube", "instagram"].map((platform) => ({ platform, account: "@me" }));
+
+  /** A chat with a journal, whose finished videos are published as the test says. */
+  async function openFinished(publish: Reply, platforms: readonly object[] = ALL) {
     const scripts = {
       [STATUS]: {
         json: { status: "completed", videoUrls: [], finalVideoUrl: "https://cdn.example/v.mp4" },
@@ -32,11 +33,7 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
       "GET /api/v1/platforms": { json: { platforms } },
       [PUBLISH]: publish,
     };
-    const { chat } = await openScripted(scripts, {
-      ...start,
-      env: { FACELESS_STATE_DIR: temporaryFolder() },
-    });
-    return chat;
+    return openScripted(scripts, { env: { FACELESS_STATE_DIR: temporaryFolder() } });
   }
 
   test("only two separate clicks on the same choice within 15 seconds publish", async () => {
@@ -112,7 +109,7 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
   );
 
   test("the model and the user are told of a publication whose answer was lost", async () => {
-    const chat = await openFinished("hang up");
+    const { chat } = await openFinished("hang up");
     const card = await chat.generate(TOPIC);
 
     await publishOn(card, 'TikTok "@me"');
@@ -126,22 +123,11 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
   });
 
   test("a platform has one button with the names of all its accounts, and is posted to once", async () => {
-    const { service, chat } = await openScripted({
-      [STATUS]: {
-        json: { status: "completed", videoUrls: [], finalVideoUrl: "https://cdn.example/v.mp4" },
-      },
-      [DOCUMENT]: PLATFORMS_DOCUMENT,
-      "GET /api/v1/platforms": {
-        json: {
-          platforms: [
-            { platform: "tiktok", account: "@one" },
-            { platform: "youtube" },
-            { platform: "tiktok", account: "@two" },
-          ],
-        },
-      },
-      [PUBLISH]: { json: { results: [{ platform: "tiktok", ok: true }] } },
-    });
+    const { service, chat } = await openFinished({ json: { results: [{ platform: "tiktok", ok: true }] } }, [
+      { platform: "tiktok", account: "@one" },
+      { platform: "youtube" },
+      { platform: "tiktok", account: "@two" },
+    ]);
     const card = await chat.generate(TOPIC);
     await card.getByRole("button", { name: "YouTube" }).waitFor();
 
@@ -150,15 +136,13 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
     await publishOn(card, 'TikTok "@one", "@two"');
     await group.getByRole("button", { name: /^TikTok: / }).waitFor();
 
-    expect(service.requests.flatMap(({ json }) => (json === undefined ? [] : [json]))).toContainEqual({
-      jobId: JOB_ID,
-      platforms: ["tiktok"],
-    });
+    const post = { jobId: JOB_ID, platforms: ["tiktok"] };
+    expect(service.requests.map(({ json }) => json)).toContainEqual(post);
   });
 
   test("a later card shows the posts and offers no platform that may have the video", async () => {
     const posted = { platform: "tiktok", ok: true, url: "https://tiktok.example/1" };
-    const chat = await openFinished({ status: 500, json: { results: [posted] } });
+    const { chat } = await openFinished({ status: 500, json: { results: [posted] } });
     const earlier = await chat.generate(TOPIC);
     await publishOn(earlier, 'TikTok "@me"', 'YouTube "@me"');
 
@@ -181,7 +165,7 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
   });
 
   test.each(UNSEEN)("a card that was %s shows what was published meanwhile", async (_, set) => {
-    const chat = await openFinished({ json: { results: [{ platform: "tiktok", ok: true }] } });
+    const { chat } = await openFinished({ json: { results: [{ platform: "tiktok", ok: true }] } });
     const card = await chat.generate(TOPIC);
     await card.getByRole("button", { name: 'TikTok "@me"' }).waitFor();
     await set(chat, card, true);

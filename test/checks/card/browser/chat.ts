@@ -118,12 +118,8 @@ class Chat implements PageChat {
       this.modelContext.push(content);
       return Promise.resolve({});
     };
-    bridge.addEventListener("sizechange", ({ height }) => {
-      const limit =
-        hostContext.containerDimensions !== undefined && "maxHeight" in hostContext.containerDimensions
-          ? hostContext.containerDimensions.maxHeight
-          : undefined;
-      frame.style.height = `${Math.min(height ?? 0, limit ?? Infinity)}px`;
+    bridge.addEventListener("sizechange", ({ height = 0 }) => {
+      frame.style.height = `${height}px`;
     });
     const initialized = new Promise<void>((resolve) => {
       bridge.addEventListener("initialized", () => resolve());
