@@ -35,7 +35,7 @@ test("the demo publishes and saves a sandbox video, and never shows the user's k
   const [savedTo = ""] = /\S+faceless-demo-\S+\.mp4/.exec(stdout) ?? [];
   expect(savedTo.startsWith(folder)).toBe(true);
   expect((await readFile(savedTo)).equals(await readFile(FINAL_VIDEO))).toBe(true);
-  // The README links to it. What is not indented is the same in every run, and so is the topic.
+  // The README links to it. Lines without an indent are the same in every run, and so is the topic.
   const shown = await readFile(new URL("../../docs/demo.txt", import.meta.url), "utf8");
   const titles = (text: string) => text.split("\n").filter((line) => /^[^\s$]|\]$/.test(line));
   expect(titles(shown)).toEqual(titles(stdout));

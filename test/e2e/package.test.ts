@@ -1,4 +1,4 @@
-// What npm would publish: its files and their size, the licences of bundled packages, and the package
+// The package as npm would publish it: its files and their size, the licences of what it bundles, and the package
 // installed in an empty folder and started with npx.
 
 import { statSync } from "node:fs";

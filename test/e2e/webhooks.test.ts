@@ -1,4 +1,4 @@
-// Webhooks as hints, over real sockets. Polls are hourly: all news is delivered. What forged ones can do:
+// Webhooks as hints, over real sockets. Polls are hourly: all news is delivered. Forged ones are in
 // test/network/webhook-receiver.test.ts and test/pure/poller.test.ts.
 
 import { spawn } from "node:child_process";

@@ -96,7 +96,7 @@ export async function openAccount(
   for (const topic of listed) add(topic, 0);
   return {
     url: service.url,
-    /** What was paid for and posted since the agent took over. */
+    /** The payments and posts since the agent took over. */
     charges: () => charges.slice(before),
     /** `statuses` are those of the videos so far, the oldest first; the last one counts for the rest. */
     takeOver(statuses: readonly string[]) {

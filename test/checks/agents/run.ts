@@ -180,7 +180,7 @@ async function call(place: string, tool: string | undefined, args = "{}"): Promi
   process.stdout.write(`${await response.text()}\n`);
 }
 
-/** What an agent reads after its call. */
+/** The text that an agent reads after its call. */
 async function answer(
   place: string,
   client: Client,

@@ -4,12 +4,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { table } from "../../../scripts/markdown.ts";
 import { systemClock } from "../../../src/clock.ts";
-import { jobHistories } from "../../../src/idempotency/same-request.ts";
+import { jobHistories, ordersOf } from "../../../src/idempotency/same-request.ts";
 import { openPrivateFolder } from "../../../src/idempotency/private-folder.ts";
 import { GenerateOnce } from "../../../src/idempotency/generate-once.ts";
 import { Guard } from "../../../src/idempotency/guard.ts";
 import type { Order } from "../../../src/service/responses.ts";
-import { ordersOf } from "../../../src/idempotency/same-request.ts";
 import { Journal } from "../../../src/idempotency/journal.ts";
 import { type Postgres, POSTGRES_SERVERS, startPostgres } from "../../fixtures/postgres.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
@@ -24,7 +23,6 @@ const SIZES = [
   { count: 30_000, files: 1, characters: 700 },
 ];
 type Size = (typeof SIZES)[number];
-const ROWS = [1, 100_000];
 
 /** A table of the costs, by how much the journal holds. */
 export async function benchJournal(): Promise<string> {
@@ -43,14 +41,11 @@ export async function benchJournal(): Promise<string> {
   }
   const postgres = await startPostgres(POSTGRES_SERVERS[0]);
   try {
-    for (const count of ROWS) {
+    for (const count of [1, 100_000]) {
       await fillTable(postgres, count);
       const store = openDatabase(postgres.url());
-      add(
-        count,
-        "Postgres",
-        await measure(new Journal({ store, redact: (line) => line, onUnwritable() {} })),
-      );
+      const journal = new Journal({ store, redact: (line) => line, onUnwritable() {} });
+      add(count, "Postgres", await measure(journal));
     }
   } finally {
     await postgres.close();
@@ -93,12 +88,7 @@ async function writeJournal(folder: string, { count, files, characters }: Size):
 async function fillTable(postgres: Postgres, count: number): Promise<void> {
   await postgres.sql("drop table if exists public.faceless_journal");
   await openDatabase(postgres.url()).append([""]);
-  const begun = {
-    ...VIDEO,
-    id: "$",
-    atMs: Date.now(),
-    arguments: { topic: "x".repeat(200) },
-  };
+  const begun = { ...VIDEO, id: "$", atMs: Date.now(), arguments: { topic: "x".repeat(200) } };
   const done = { ...begun, outcome: "done", jobId: "job $" };
   for (const line of [begun, done].map((entry) => JSON.stringify(entry)))
     await postgres.sql(

@@ -3,9 +3,9 @@
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import * as z from "zod";
 import manifest from "../../../package.json" with { type: "json" };
 import { launch as launchOf } from "../../../src/commands/server-entry.ts";
+import { load } from "../../fixtures/client-loaders.ts";
 import { BUILT_FILE } from "../../fixtures/clients.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { run } from "../../fixtures/run.ts";
@@ -18,10 +18,6 @@ const ROUNDS = 11;
 const PEERS = ["replicate-mcp@0.9.0", "@notionhq/notion-mcp-server@2.5.2", "@upstash/context7-mcp@4.1.1"];
 /** Without these, some end before they list their tools. */
 const PEERS_SETTINGS = { REPLICATE_API_TOKEN: "example", NOTION_TOKEN: "example" };
-
-const printedSchema = z.object({
-  mcpServers: z.record(z.string(), z.object({ command: z.string(), args: z.array(z.string()) })),
-});
 
 /** The medians, ours first. */
 export async function benchLaunch() {
@@ -41,8 +37,8 @@ export async function benchLaunch() {
       const words = [BUILT_FILE, "config", "claude-desktop", "--installed"];
       const ran = await run(process.execPath, words, { env });
       if (ran.code !== 0) throw new Error(ran.stderr);
-      const [entry] = Object.values(printedSchema.parse(JSON.parse(ran.stdout)).mcpServers);
-      return [entry?.command ?? "", ...(entry?.args ?? [])];
+      const { command, args } = load("claude-desktop", ran.stdout);
+      return [command, ...args];
     };
     const byNpx = launchOf({ windows: false, sandbox: false });
     const npx = (spec: string) => ["npx", "-y", spec];

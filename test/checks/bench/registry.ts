@@ -1,5 +1,5 @@
 // A registry of npm on this computer: our package as it would be published, everything else as the real one
-// has it, asked for once. What is measured then depends on no network.
+// has it, asked for once. The measurements then depend on no network.
 
 import { createServer } from "node:http";
 import manifest from "../../../package.json" with { type: "json" };

@@ -28,12 +28,6 @@ const WAYS: readonly (readonly [string, Watching])[] = [
   ["fixed 10 s", { fixedMs: 10_000 }],
 ];
 
-interface WatchedWorldOptions extends Watching {
-  readonly random: Random;
-  /** Requests per minute. */
-  readonly limit: number;
-}
-
 /** The service answers after a delay, and counts requests in fixed windows. */
 class WatchedWorld extends PolledWorld {
   polls = 0;
@@ -44,10 +38,11 @@ class WatchedWorld extends PolledWorld {
   readonly #rateLimiter = new RateLimiter(this.clock);
   readonly #service;
 
-  constructor({ webhooks = false, limit, ...options }: WatchedWorldOptions) {
-    super(options);
+  /** `limit` is that of requests per minute. */
+  constructor(random: Random, limit: number, { webhooks = false, ...pace }: Watching = {}) {
+    super({ random, ...pace });
     this.#service = createLimitedService({ limit, windowMs: MINUTE_MS, encoding: "remaining seconds" });
-    this.#random = options.random;
+    this.#random = random;
     this.#hasWebhooks = webhooks;
   }
 
@@ -105,12 +100,11 @@ function delaysOf(seconds: readonly number[]) {
 }
 
 /** Keeps `count` jobs watched at a rate limit of 60 per minute and measures 30 minutes of it. */
-async function measureManyJobs(count: number, { webhooks = false } = {}) {
+async function measureManyJobs(count: number, watching: Watching = {}) {
   const random = seededRandom(count);
-  const world = new WatchedWorld({ random, limit: 60, webhooks });
+  const world = new WatchedWorld(random, 60, watching);
   const { clock } = world;
-  const startMs = clock.now();
-  const measureFromMs = startMs + 10 * MINUTE_MS;
+  const measureFromMs = clock.now() + 10 * MINUTE_MS;
   const endMs = measureFromMs + MEASURED_MINUTES * MINUTE_MS;
   const ends = new Map<string, number>();
   const seconds: number[] = [];
@@ -147,7 +141,7 @@ async function measureSingleJobs(watching: Watching) {
   const seconds: number[] = [];
   let polls = 0;
   for (let index = 0; index < JOBS; index++) {
-    const world = new WatchedWorld({ random, limit: 1_000, ...watching });
+    const world = new WatchedWorld(random, 1_000, watching);
     const job = world.begin(randomEnd(random));
     world.book.on("change", () => {
       if (world.book.get(job.jobId).state?.done !== true) return;
@@ -170,13 +164,8 @@ let refused = 0;
 for (const count of [1, 30, 100, 200]) {
   const polled = await measureManyJobs(count);
   const hinted = await measureManyJobs(count, { webhooks: true });
-  counts.push([
-    String(count),
-    polled.pollsPerMinute.toFixed(1),
-    String(polled.unseen),
-    delay(polled),
-    delay(hinted),
-  ]);
+  const polls = polled.pollsPerMinute.toFixed(1);
+  counts.push([`${count}`, polls, `${polled.unseen}`, delay(polled), delay(hinted)]);
   refused += polled.refused + hinted.refused;
 }
 const text = [

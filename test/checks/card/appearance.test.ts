@@ -112,7 +112,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
   });
 });
 
-/** What axe-core finds, whatever its impact, and in which elements. */
+/** The findings of axe-core, whatever their impact, and their elements. */
 async function violations(card: FrameLocator): Promise<readonly unknown[]> {
   const body = card.locator("body");
   await body.evaluate(axe.source);

@@ -1,4 +1,4 @@
-// What the test and the page of browser/chat.ts know of each other.
+// The types that the test shares with the page of browser/chat.ts.
 
 import type { CallToolResult, JSONRPCMessage } from "@modelcontextprotocol/client";
 import type { McpUiHostCapabilities, McpUiHostContext } from "@modelcontextprotocol/ext-apps/app-bridge";

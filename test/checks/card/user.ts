@@ -1,4 +1,4 @@
-// What a user does with a card, and sees of it.
+// A user's actions on a card, and their view of it.
 
 import type { FrameLocator } from "playwright-core";
 import { expect } from "vitest";

@@ -17,9 +17,8 @@ import { type Place, write } from "./place.ts";
 import type { Start } from "./processes.ts";
 import { prepareVscode, useVscode } from "./vscode/vscode.ts";
 
-/** What an application is given. */
 export interface Given extends Place {
-  /** What `config CLIENT --sandbox` prints. */
+  /** The output of `config CLIENT --sandbox`. */
   readonly entry: string;
   /** The scripted model's server, without a path. */
   readonly modelUrl: string;

@@ -23,7 +23,7 @@ function matching<Item>(items: readonly unknown[], schema: z.ZodType<Item>): Ite
   });
 }
 
-/** What the model reads of a result that is a text, or a list of parts. */
+/** The text of a result that is a text, or a list of parts. */
 function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return JSON.stringify(content) ?? "";

@@ -1,4 +1,4 @@
-// What a run says about its client: from what the model was offered and shown, and from the messages.
+// The outcome of a run: from what the model was offered and shown, and from the messages.
 
 import { ownName } from "./job.ts";
 import type { LeftProcess } from "./processes.ts";
@@ -18,10 +18,9 @@ export interface Outcome {
   readonly published: boolean;
   /** From topic to published. */
   readonly calls: number;
-  /** What the model was last shown. */
   readonly lastShown: string;
   readonly left: readonly LeftProcess[];
-  /** What the user could not do, in the error's words. */
+  /** The error of a step that the user could not do. */
   readonly failure: string | undefined;
 }
 

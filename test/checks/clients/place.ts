@@ -17,7 +17,7 @@ const tap = fileURLToPath(new URL("tap.cjs", import.meta.url));
 export interface Place {
   readonly home: string;
   readonly project: string;
-  /** What each server process has sent and received so far. */
+  /** The messages of each server process so far. */
   serverRuns(): Promise<ServerRun[]>;
 }
 

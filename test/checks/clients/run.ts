@@ -101,7 +101,7 @@ async function runOnce(
     const { args, env } = await application.prepare(given);
     const job = { ...start, args, env: { ...start.env, ...env } };
     const output = application.use === undefined ? await runToEnd(job, LIMIT_MS) : undefined;
-    // What a user could not do is a finding like any other.
+    // A step that a user could not do is a finding like any other.
     const use = application.use?.(job, given, AbortSignal.timeout(LIMIT_MS));
     const failure = await use?.then(() => undefined, String);
     const outcome = outcomeOf(model.turns, await place.serverRuns(), await leftProcesses(home), failure);

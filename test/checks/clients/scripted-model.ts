@@ -22,7 +22,6 @@ interface Call {
   readonly shown: string;
 }
 
-/** What the model answers. */
 export type Reply = { readonly say: string } | { readonly call: string; readonly args: object };
 
 /** Decides the answer of each turn in which tools are offered. */

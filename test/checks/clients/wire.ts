@@ -1,4 +1,4 @@
-// What went over the server's stdin and stdout while a client ran, and what it says about the client.
+// The messages on the server's stdin and stdout while a client ran, and what they say about the client.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -81,7 +81,6 @@ function answerTo(method: string, messages: readonly WireMessage[]): unknown {
   )?.result;
 }
 
-/** What the client declares that it can do. */
 export function capabilitiesOf({ messages }: ServerRun): Record<string, unknown> {
   const capabilities = z.looseObject({}).catch({});
   const initialize = messages.find(({ method }) => method === "initialize");

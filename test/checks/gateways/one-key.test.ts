@@ -17,8 +17,9 @@ const MAX_REFUSED = 5;
 type LegacyClient = Awaited<ReturnType<typeof connectLegacy>>;
 
 const startedSchema = z.looseObject({ jobId: z.string(), resourceUri: z.string() });
+type Started = z.infer<typeof startedSchema>;
 const jobSchema = z.looseObject({ jobId: z.string(), status: z.string(), done: z.boolean() });
-/** What Node.js says of each answer of the sandbox. */
+/** Node.js' message about each answer of the sandbox. */
 const answeredSchema = z.object({
   request: z.object({ url: z.string() }),
   response: z.object({ statusCode: z.number() }),
@@ -33,16 +34,22 @@ test("twelve processes on one key pay for each video once, with five 429 at most
   const { clients, sent } = await startProcesses();
   const ended = await Promise.all(
     clients.map(async (client, index) => {
-      const topics = [1, 2, 3].map((job) => `Topic ${job} of process ${index}`);
-      const started = await Promise.all(topics.map((topic) => start(client, topic)));
+      const started = await Promise.all(
+        [1, 2, 3].map(async (job) => {
+          const topic = `Topic ${job} of process ${index}`;
+          return startedSchema.parse(await call(client, "generate_video", { topic }));
+        }),
+      );
       return index % 2 === 0 ? subscribeToAll(client, started) : waitForAll(client, started);
     }),
   );
   const refused = sent.filter(({ response }) => response.statusCode === 429).length;
-  process.stdout.write(`${sent.length} requests, ${refused} × 429\n`);
   const completed = ended.flat().filter(({ status }) => status === "completed");
   expect(new Set(completed.map(({ jobId }) => jobId)).size).toBe(36);
-  expect(paid(sent)).toHaveLength(36);
+  const paid = sent.filter(
+    ({ request, response }) => request.url === "/api/v1/generate" && response.statusCode < 300,
+  );
+  expect(paid).toHaveLength(36);
   expect(refused).toBeLessThanOrEqual(MAX_REFUSED);
 });
 
@@ -69,12 +76,8 @@ async function startProcesses(): Promise<{ clients: LegacyClient[]; sent: readon
   };
 }
 
-async function start(client: TestClient, topic: string): Promise<z.infer<typeof startedSchema>> {
-  return startedSchema.parse(await call(client, "generate_video", { topic }));
-}
-
 /** Reads each job again whenever its client is told of a change, until it has ended. */
-async function subscribeToAll(client: LegacyClient, started: readonly z.infer<typeof startedSchema>[]) {
+async function subscribeToAll(client: LegacyClient, started: readonly Started[]) {
   const ended = new Map<string, z.infer<typeof jobSchema>>();
   await new Promise<void>((resolve, reject) => {
     client.raw.setNotificationHandler(ResourceUpdatedNotificationSchema, async ({ params: { uri } }) => {
@@ -89,7 +92,7 @@ async function subscribeToAll(client: LegacyClient, started: readonly z.infer<ty
   return [...ended.values()];
 }
 
-function waitForAll(client: LegacyClient, started: readonly z.infer<typeof startedSchema>[]) {
+function waitForAll(client: LegacyClient, started: readonly Started[]) {
   return Promise.all(
     started.map(async ({ jobId }) => {
       for (;;) {
@@ -98,12 +101,6 @@ function waitForAll(client: LegacyClient, started: readonly z.infer<typeof start
         if (job.done) return job;
       }
     }),
-  );
-}
-
-function paid(sent: readonly Sent[]) {
-  return sent.filter(
-    ({ request, response }) => request.url === "/api/v1/generate" && response.statusCode < 300,
   );
 }
 

@@ -1,4 +1,4 @@
-// What must hold of what a service has carried out and of the codes that callers were given. Pure. Times are
+// The law for what a service has carried out, and for the codes that callers were given. Pure. Times are
 // milliseconds of performance.now().
 
 import type { Charge } from "./paying-service.ts";
@@ -6,7 +6,7 @@ import type { Charge } from "./paying-service.ts";
 /** How far ahead the servers' clocks are from a moment on. No request is under way at that moment. */
 export interface ClockSetting {
   readonly atMs: number;
-  /** What has passed on all their clocks. */
+  /** The time that has passed on all their clocks. */
   readonly passedMs: number;
   /** How far the wall clock alone was set. */
   readonly setMs: number;
@@ -15,9 +15,9 @@ export interface ClockSetting {
 /** An answer that gave a code. */
 export interface Offer {
   readonly code: string;
-  /** What the call had asked for. */
+  /** The charges that the call asked for. */
   readonly asked: readonly string[];
-  /** What the code lets be charged again. */
+  /** The charges that the code allows again. */
   readonly whats: readonly string[];
   readonly calledAtMs: number;
   readonly answeredAtMs: number;

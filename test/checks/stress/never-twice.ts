@@ -34,7 +34,7 @@ interface NamedServer extends Server {
 interface ToolCall {
   readonly tool: "generate_video" | "publish_video";
   readonly args: Readonly<Record<string, unknown>>;
-  /** What it may charge. */
+  /** The charges that it may cause. */
   readonly whats: readonly string[];
 }
 
@@ -55,7 +55,7 @@ class Round {
   readonly #uses: { offer: Offer; calledAtMs: number }[] = [];
   readonly #clocks: ClockSetting[] = [{ atMs: 0, passedMs: 0, setMs: 0 }];
   readonly #wrongAnswers: string[] = [];
-  /** What happened, for the report of a violation. */
+  /** The events of the round, for the report of a violation. */
   readonly events: string[] = [];
   /** How often what the test is about happened. */
   readonly tally = { carriedOut: 0, withCode: 0, inProgress: 0 };
@@ -71,7 +71,7 @@ class Round {
     this.#service = service;
     this.#servers.push(...(await Promise.all([this.#startServer(), this.#startServer()])));
     for (let index = 0; index < STEPS; index++) await this.#step();
-    // What hangs or waits now would take 38 s: its server is killed instead.
+    // Calls that hang or wait now would take 38 s: their servers are killed instead.
     await this.#quiet();
     this.tally.carriedOut = service.charges.length;
     this.tally.withCode = this.#uses.length;

@@ -14,7 +14,7 @@ import {
 
 /** One thing that was carried out. Times are milliseconds of performance.now(). */
 export interface Charge {
-  /** What must not be charged twice: a topic, or a job on a platform. */
+  /** The thing that must not be charged twice: a topic, or a job on a platform. */
   readonly what: string;
   readonly status: "processing" | "completed" | "failed" | "posted";
   /** Absent for a post. */
@@ -50,7 +50,7 @@ const bodySchema = z.object({
   platforms: z.array(z.string()).default([]),
 });
 
-/** What is charged for a topic, however it is written. */
+/** The charge for a topic, however it is written. */
 export function videoOf(topic: string): string {
   return topic
     .normalize("NFC")

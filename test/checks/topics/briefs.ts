@@ -1,4 +1,4 @@
-// What writers and judges are told beside the texts and topics that are compared. The same for every writer.
+// The briefs of writers and judges, beside the texts and topics that are compared. The same for every writer.
 
 export const WRITING = `You are an assistant with one tool, \`generate_video\`, which makes faceless short videos. Below are what you know about it, and the wishes of users. For each
 wish, write the topic of its video: the text that you would pass to the tool as \`topic\`. You can't ask, and the settings beside a wish are fixed.

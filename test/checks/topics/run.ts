@@ -25,7 +25,7 @@ type Wish = (typeof wishes)[Half][number];
 /** Topics by arm and the wish's id. */
 type Topics = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** What one judge thought of one wish's topics. */
+/** One judge's opinion of one wish's topics. */
 interface Verdict {
   readonly judge: string;
   /** The wish's id. */
@@ -152,7 +152,7 @@ function count(name: Half, title: string): void {
   process.stdout.write(`${summary}\nWritten: ${path}\n`);
 }
 
-/** What the figures were counted from, in Markdown. */
+/** All from which the figures were counted, in Markdown. */
 function listVerdicts(name: Half, arms: readonly string[], verdicts: readonly Verdict[]): string[] {
   const topics = readTopics(name);
   return wishes[name].flatMap((wish) => [
@@ -224,7 +224,7 @@ function dealLetters(arms: readonly string[], deal: { seed: number; judge: strin
   return new Map(dealt.map((arm, index) => [String.fromCodePoint(65 + index), arm]));
 }
 
-/** What several writers wrote from: `prompt` for the arms prompt1 and prompt2. */
+/** The text that several writers share: `prompt` for the arms prompt1 and prompt2. */
 function textOf(arm: string): string {
   return arm.replace(/\d+$/, "");
 }

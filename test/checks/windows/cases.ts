@@ -1,4 +1,4 @@
-// What is done on Windows. Each case returns what was found, and throws if that is not what was promised.
+// The cases on Windows. Each returns what was found, and throws if that is not what was promised.
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";

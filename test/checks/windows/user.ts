@@ -84,7 +84,7 @@ export class User {
   }
 }
 
-/** What a call answers; throws if it fails. */
+/** The structured result of a call; throws if it fails. */
 export async function call(server: RawServer, name: string, args: object = {}): Promise<Facts> {
   const { structuredContent, content } = await ask(server, name, args);
   if (structuredContent === undefined) throw new Error(`${name}: ${content[0]?.text}`);

@@ -17,7 +17,7 @@ import {
 import * as z from "zod";
 import type { ChatOptions, PageChat } from "../page-chat.ts";
 
-/** What the test puts into the page. */
+/** Functions that the test puts into the page. */
 interface TestFunctions {
   sendToServer(message: JSONRPCMessage): Promise<void>;
   /** The address at which the card is served under this policy. */

@@ -82,7 +82,7 @@ export class Workbench {
     }
   }
 
-  /** What VS Code asks for an app, in a notification. */
+  /** An app's question, which VS Code asks in a notification. */
   get question(): Locator {
     return this.#page.getByRole("button", { name: "Respond" });
   }
@@ -107,7 +107,6 @@ export class Workbench {
     return this.#page.locator(".interactive-session").filter({ hasText: text }).waitFor();
   }
 
-  /** What the chat shows. */
   shown(): Promise<string> {
     return this.#page.locator(".interactive-session").innerText();
   }
