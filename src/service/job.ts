@@ -40,8 +40,8 @@ export const UNLISTED_MS = 10 * 60_000;
 /** How a job stands; `other` is a word that is not documented, with which a job goes on. */
 export type JobState = "rendering" | "ready" | "refunded" | "other";
 
-/** The keys are the service's words. */
-const STATES: ReadonlyMap<string, JobState> = new Map([
+/** The keys are the service's words, as it documents them. */
+export const STATES: ReadonlyMap<string, JobState> = new Map([
   ["processing", "rendering"],
   ["completed", "ready"],
   ["failed", "refunded"],

@@ -1,9 +1,10 @@
-// A job in words, for results: what is known of it, and what that means to the caller. Pure: everything comes from
+// A job in words, for results and errors: what is known of it, and what that means to the caller. Pure: everything comes from
 // the job's record. The tables have a sentence per item; those that don't apply are left out.
 
 import * as z from "zod";
 import type { Config } from "../config.ts";
-import { type JobState, jobUri, stateOf } from "../service/job.ts";
+import type { JobLookup } from "../idempotency/generate-once.ts";
+import { type JobState, jobUri, stateOf, UNLISTED_MS } from "../service/job.ts";
 import { ageMs, type JobOrder, type JobPost, type JobRecord, lastState } from "../jobs/job-record.ts";
 import { RENDER_TIME } from "../service/options.ts";
 import { platformTitle } from "../service/platforms.ts";
@@ -266,16 +267,81 @@ function hasUnsafeLinks(job: Job): boolean {
 
 /** The state in a few words, for a progress bar. */
 export function describeProgress(job: Job): string {
-  switch (stateOf(job.status)) {
-    case "ready":
-      return `Ready: ${describeClips(job)}`;
-    case "refunded":
-      return "Failed, credits are refunded";
-    case "rendering":
-    case "other":
-      return describeClipsSoFar(job);
-  }
+  return PROGRESS[stateOf(job.status)](job);
 }
+
+const PROGRESS: Readonly<Record<JobState, (job: Job) => string>> = {
+  rendering: describeClipsSoFar,
+  other: describeClipsSoFar,
+  refunded: () => "Failed, credits are refunded",
+  ready: (job) => `Ready: ${describeClips(job)}`,
+};
+
+/**
+ * The job of an earlier order of the same words, if it was found: a clause with its full stop, and the next step.
+ * `ordered` is a phrase such as "ordered 3 minutes ago".
+ */
+export function describeEarlierJob(job: JobLookup, ageMs: number, ordered: string): EarlierJob {
+  if (typeof job === "object") return EARLIER[stateOf(job.status)](job, ordered);
+  if (job === undefined) return [earlier(ordered, "its status could not be read just now"), FOLLOW];
+  return ageMs < UNLISTED_MS
+    ? [earlier(ordered, "the service does not list it yet, or not with this key"), FOLLOW]
+    : [earlier(ordered, "the service does not know it with this key"), "Tell the user."];
+}
+
+type EarlierJob = readonly [state: string, nextStep: string];
+
+const FOLLOW = "Follow it with get_video_status.";
+
+function earlier(ordered: string, how: string): string {
+  return `a video of the same words was ${ordered}, and ${how}.`;
+}
+
+function earlierOther({ status }: Job, ordered: string): EarlierJob {
+  return [earlier(ordered, `the service gives its status as ${quote(status, 60)}`), FOLLOW];
+}
+
+const EARLIER: Readonly<Record<JobState, (job: Job, ordered: string) => EarlierJob>> = {
+  rendering: (_, ordered) => [earlier(ordered, "it is still rendering"), FOLLOW],
+  other: earlierOther,
+  refunded: earlierOther,
+  ready: ({ finalVideoUrl: link }, ordered) =>
+    link === undefined
+      ? [earlier(ordered, "it is ready"), "Get its link with get_video_status."]
+      : [`a video of the same words is ready: ${link} It was ${ordered}.`, "Show the user the link."],
+};
+
+interface Obstacle {
+  readonly message: string;
+  readonly nextStep: string;
+  /** The same call may succeed later. */
+  readonly isTemporary: boolean;
+}
+
+/** Why the video can't be published. */
+export function obstacleOf(job: Job): Obstacle | undefined {
+  return OBSTACLES[stateOf(job.status)]?.(job);
+}
+
+const OBSTACLES: Readonly<Record<JobState, ((job: Job) => Obstacle) | undefined>> = {
+  rendering: () => ({
+    message: "The video is still rendering.",
+    nextStep: "Wait with get_video_status and waitSeconds 50 until it is done, then publish once.",
+    isTemporary: true,
+  }),
+  other: ({ status }) => ({
+    message: `The video is not ready: the service gives its status as ${quote(status, 60)}.`,
+    nextStep:
+      "Tell the user. Look again with get_video_status, and publish only when the video is completed.",
+    isTemporary: true,
+  }),
+  refunded: () => ({
+    message: "The render of this video failed, so there is nothing to publish.",
+    nextStep: "Tell the user. The video can be generated again if they still want it.",
+    isTemporary: false,
+  }),
+  ready: undefined,
+};
 
 function describeClipsSoFar(job: Job): string {
   const { total, completed } = job.progress ?? {};

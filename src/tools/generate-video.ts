@@ -1,7 +1,7 @@
 // generate_video: starts a render and says how to follow it.
 
 import * as z from "zod";
-import { jobUri, stateOf, UNLISTED_MS } from "../service/job.ts";
+import { jobUri, stateOf } from "../service/job.ts";
 import { BridgeError, STALE_CODE } from "../errors.ts";
 import type { AlreadyStarted, OrderPlan } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
@@ -11,11 +11,10 @@ import { describeAge, inSentences, quote } from "../text.ts";
 import { codeMeantBy, languageCode, languageName } from "../service/languages.ts";
 import { asOneOf, asSeconds, confirmArgument, confirmByUser } from "./arguments.ts";
 import { reviewOrder } from "./check-order.ts";
-import { describe } from "./describe.ts";
+import { describe, describeEarlierJob } from "./describe.ts";
 import { defineTool, type Guidance, guidanceFields, type Question, type ToolContext } from "./tool.ts";
 
 const OUT_OF_BOUNDS = `must be from ${DURATION.min} to ${DURATION.max} seconds`;
-const FOLLOW = "Follow it with get_video_status.";
 
 export const generateVideo = defineTool({
   name: "generate_video",
@@ -174,37 +173,11 @@ function describeOrder(order: Order): string {
 function describeEarlier({ job, ageMs, count, code }: AlreadyStarted, isStale: boolean): Guidance {
   const others = count > 1 ? ` (there are ${count} of these words)` : "";
   const ordered = `ordered ${describeAge(ageMs)}${others}`;
-  const [state, step] = describeLookup(job, ageMs, ordered);
+  const [state, step] = describeEarlierJob(job, ageMs, ordered);
   return {
     summary: inSentences(`No new video was started or paid for: ${state}`, isStale && STALE_CODE),
     nextStep: `${step} Only if the user wants another like it, call generate_video again with confirm: "${code}".`,
   };
-}
-
-/** The state of the job of an earlier order as a clause with its full stop, and the next step. */
-function describeLookup(
-  job: AlreadyStarted["job"],
-  ageMs: number,
-  ordered: string,
-): readonly [state: string, nextStep: string] {
-  const earlier = (how: string) => `a video of the same words was ${ordered}, and ${how}.`;
-  if (job === undefined) return [earlier("its status could not be read just now"), FOLLOW];
-  if (job === "not found")
-    return ageMs < UNLISTED_MS
-      ? [earlier("the service does not list it yet, or not with this key"), FOLLOW]
-      : [earlier("the service does not know it with this key"), "Tell the user."];
-  const { status, finalVideoUrl: link } = job;
-  switch (stateOf(status)) {
-    case "rendering":
-      return [earlier("it is still rendering"), FOLLOW];
-    case "ready":
-      return link === undefined
-        ? [earlier("it is ready"), "Get its link with get_video_status."]
-        : [`a video of the same words is ready: ${link} It was ${ordered}.`, "Show the user the link."];
-    case "refunded":
-    case "other":
-      return [earlier(`the service gives its status as ${quote(status, 60)}`), FOLLOW];
-  }
 }
 
 function notALanguage(text: unknown): string {

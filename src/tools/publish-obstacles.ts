@@ -1,12 +1,12 @@
 // Looks before a post, at no cost, whether the video is ready and the accounts are connected. Nothing is looked up
 // after a refusal: what is read then could be older than the post.
 
-import { stateOf } from "../service/job.ts";
 import { BridgeError, type ErrorCode } from "../errors.ts";
 import type { ConnectedPlatform, Job, PublishRequest } from "../service/responses.ts";
 import { commonName, namesIn, platformTitle } from "../service/platforms.ts";
 import { inWords, quote, quoteName } from "../text.ts";
 import { LOOK_FIRST_MS } from "../service/time-budget.ts";
+import { obstacleOf } from "./describe.ts";
 import type { ToolContext } from "./tool.ts";
 
 type Sources = Pick<ToolContext, "service" | "reader" | "signal">;
@@ -51,30 +51,8 @@ export async function lookBefore({ jobId, platforms }: PublishRequest, sources: 
 /** undefined for a job that can't be read or is ready. With a final video it is ready, whatever its status. */
 function unreadyError(job: Job | undefined): BridgeError | undefined {
   if (job === undefined || job.finalVideoUrl !== undefined) return undefined;
-  switch (stateOf(job.status)) {
-    case "ready":
-      return undefined;
-    case "refunded":
-      return notPublished(
-        "not_ready",
-        "The render of this video failed, so there is nothing to publish.",
-        "Tell the user. The video can be generated again if they still want it.",
-      );
-    case "other":
-      return notPublished(
-        "not_ready",
-        `The video is not ready: the service gives its status as ${quote(job.status, 60)}.`,
-        "Tell the user. Look again with get_video_status, and publish only when the video is completed.",
-        true,
-      );
-    case "rendering":
-      return notPublished(
-        "not_ready",
-        "The video is still rendering.",
-        "Wait with get_video_status and waitSeconds 50 until it is done, then publish once.",
-        true,
-      );
-  }
+  const obstacle = obstacleOf(job);
+  return obstacle && notPublished("not_ready", obstacle.message, obstacle.nextStep, obstacle.isTemporary);
 }
 
 /** Some of the platforms that the call names can't be ids. */
