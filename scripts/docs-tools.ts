@@ -3,7 +3,8 @@
 import type { ErrorCode } from "../src/errors.ts";
 import { type Field, TOOL_SCHEMAS } from "../src/mcp/tool-schemas.ts";
 import { PROMPTS } from "../src/prompts/catalog.ts";
-import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, EXAMPLE_LANGUAGES } from "../src/service/options.ts";
+import { STATES } from "../src/service/job.ts";
+import { CATALOG_VOICES, DURATION, EXAMPLE_LANGUAGES } from "../src/service/options.ts";
 import { toolsFor } from "../src/tools/catalog.ts";
 import type { Tool } from "../src/tools/tool.ts";
 import { table } from "./markdown.ts";
@@ -14,7 +15,9 @@ const PAID_OR_PUBLIC: readonly string[] = ["spends", "publishes"];
 
 /** The calls that can end with each error, by the effect or the name of the tool. */
 const CALLS: Readonly<Record<ErrorCode, readonly string[]>> = {
-  invalid_input: ["generate_video", "get_video_status", "publish_video", "list_videos"],
+  invalid_input: TOOLS.filter(({ name }) => Object.keys(argumentsOf(name)).length > 0).map(
+    ({ name }) => name,
+  ),
   not_configured: ANY_CALL,
   check_order: ["generate_video"],
   limit_reached: ["generate_video"],
@@ -40,12 +43,12 @@ const CALLS: Readonly<Record<ErrorCode, readonly string[]>> = {
   internal: ANY_CALL,
 };
 
-/** The meaning of each field of a result. A field without one stops `npm run docs`. */
+/** The meaning of each field of a result, if its schema doesn't say it. A field without one stops `npm run docs`. */
 const MEANINGS: Readonly<Record<string, string>> = {
   summary: "One or two sentences that say what the result means",
   nextStep: "What to do next; absent if nothing is left to do",
   jobId: "The id of the video's job",
-  status: "`processing`, `completed`, `failed`, or another word of the service",
+  status: `${Array.from(STATES.keys(), (word) => `\`${word}\``).join(", ")}, or another word of the service`,
   resourceUri: "The job as a resource, `faceless://jobs/{jobId}`",
   alreadyStarted: "`true` if this is the job of the same order from the last 20 hours, and nothing was paid",
   done: "Whether the job has ended",
@@ -76,20 +79,19 @@ export function toolReference(): string {
 function toolSection(tool: Tool): string {
   const { name, title, description } = tool;
   const schemas = TOOL_SCHEMAS[name];
-  const input: Field = schemas?.input ?? {};
   const output: Field = schemas?.output ?? {};
   return `## \`${name}\`
 
 **${title}.** ${description}
 
-${argumentsTable(input)}
+${argumentsTable(schemas?.input ?? {})}
 
 ${table(
   ["result", "type", "meaning"],
   Object.entries(output.properties ?? {}).map(([field, schema]) => [
     `\`${field}\`${output.required?.includes(field) === true ? "" : "?"}`,
     typeOf(schema),
-    meaningOf(field),
+    meaningOf(field, schema),
   ]),
 )}
 
@@ -122,9 +124,9 @@ function typeOf({ type = "any", items }: Field): string {
   return type === "array" ? `list of ${typeOf(items ?? {})}s` : type;
 }
 
-function meaningOf(field: string): string {
-  const meaning = MEANINGS[field];
-  if (meaning === undefined) throw new Error(`Say in docs-tools.ts what the result's field ${field} means.`);
+function meaningOf(field: string, { description }: Field): string {
+  const meaning = MEANINGS[field] ?? description;
+  if (meaning === undefined) throw new Error(`Say in the schema what the result's field ${field} means.`);
   return meaning;
 }
 
@@ -147,22 +149,26 @@ function firstSentence(text: string): string {
 
 /** What a user can choose for a video. */
 export function choicesTable(): string {
-  const list = (values: readonly string[]) => values.join(", ");
-  return table(
-    ["you choose", "from", "if you say nothing"],
-    [
-      ["Seconds", `${DURATION.min} to ${DURATION.max}`, `${DEFAULTS.duration}`],
-      ["Language", `any, by its name or code (such as ${list(EXAMPLE_LANGUAGES)})`, DEFAULTS.language],
-      ["Style", list(CHOICES.style), DEFAULTS.style],
-      [
-        "Voice",
-        `${list(CATALOG_VOICES)}, a native voice of the language, or your own cloned one`,
-        DEFAULTS.voice,
-      ],
-      ["Music", list(CHOICES.music), DEFAULTS.music],
-      ["Pacing", list(CHOICES.pacing), DEFAULTS.pacing],
-    ],
-  );
+  const rows = Object.entries(argumentsOf("generate_video"))
+    .filter(([, field]) => field.default !== undefined)
+    .map(([name, field]) => [
+      CHOICE_NAMES[name] ?? name.replace(/^./, (letter) => letter.toUpperCase()),
+      CHOICE_VALUES[name] ?? field.enum?.join(", ") ?? boundsOf(field),
+      String(field.default),
+    ]);
+  return table(["you choose", "from", "if you say nothing"], rows);
+}
+
+const CHOICE_NAMES: Readonly<Record<string, string>> = { duration: "Seconds" };
+/** In place of the schema's. */
+const CHOICE_VALUES: Readonly<Record<string, string>> = {
+  duration: `${DURATION.min} to ${DURATION.max}`,
+  language: `any, by its name or code (such as ${EXAMPLE_LANGUAGES.join(", ")})`,
+  voice: `${CATALOG_VOICES.join(", ")}, a native voice of the language, or your own cloned one`,
+};
+
+function argumentsOf(tool: string): NonNullable<Field["properties"]> {
+  return TOOL_SCHEMAS[tool]?.input.properties ?? {};
 }
 
 export function promptsList(): string {

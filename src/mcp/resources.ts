@@ -16,7 +16,7 @@ export const CATALOG_URI = "faceless://catalog";
 const JSON_TYPE = "application/json";
 const CATALOG = {
   title: "Options of a video",
-  description: "Styles, music, pacing, voices, limits and defaults.",
+  description: "What can be chosen for a video: values, limits and defaults.",
   mimeType: JSON_TYPE,
 };
 const JOB = {

@@ -2,6 +2,7 @@
 // clients of both protocols, against a service that the test scripts.
 
 import { describe, expect, test } from "vitest";
+import { CHOICES, DEFAULTS } from "../../src/service/options.ts";
 import {
   type ClientStart,
   connectLegacy,
@@ -91,6 +92,21 @@ test("an order is sent as it was given, and the result names all of it and how t
   });
   expect(orders()).toEqual([{ ...order, topic: "Tides", language: "fr" }]);
 });
+
+test.each(Object.entries(CHOICES))(
+  "%s: each value but the default is sent, said, and makes another order",
+  async (name, values) => {
+    const { call, orders } = await world({ generate: started(JOB_ID) });
+    const standard = new Map<string, string | number>(Object.entries(DEFAULTS)).get(name);
+    const given: Record<string, string>[] = [TIDES, ...values.map((value) => ({ ...TIDES, [name]: value }))];
+    const said = new Set<unknown>();
+    // eslint-disable-next-line no-await-in-loop -- the second is the same order as the first
+    for (const order of given) said.add((await call(order)).structuredContent?.["summary"]);
+
+    expect(orders()).toEqual(given.filter((order) => order[name] !== standard));
+    expect(said.size).toBe(given.length);
+  },
+);
 
 test.each([
   ["queued", `The video was started: ${ORDERED}. The service gives its status as "queued".`],
