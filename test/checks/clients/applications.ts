@@ -201,8 +201,3 @@ wire_api = "responses"
     use: useVscode,
   },
 ];
-
-/** Clients that this can't run, and why. */
-export const NOT_RUN: readonly { readonly title: string; readonly why: string }[] = [
-  { title: "Claude Desktop, Cursor, Windsurf, Zed", why: "desktop applications that are not on npm" },
-];

@@ -3,7 +3,7 @@
 import { ownName } from "./job.ts";
 import type { LeftProcess } from "./processes.ts";
 import type { Turn } from "./scripted-model.ts";
-import { answerOf, capabilitiesOf, protocolOf, type ServerRun, toolCalls } from "./wire.ts";
+import { answerOf, canAsk, protocolOf, type ServerRun, toolCalls } from "./wire.ts";
 
 export interface Outcome {
   readonly protocol: string;
@@ -30,18 +30,18 @@ export function outcomeOf(
   left: readonly LeftProcess[],
   failure: string | undefined,
 ): Outcome {
-  const run = runs.find((one) => toolCalls(one).length > 0) ?? runs[0];
+  const run = runs.find((one) => toolCalls(one).length > 0) ?? runs[0] ?? [];
   const offered = (turns[0]?.tools ?? []).filter((tool) => ownName(tool) !== undefined);
-  const answer = run === undefined ? undefined : answerOf(run);
+  const answer = answerOf(run);
   return {
-    protocol: (run && protocolOf(run)) ?? "none",
+    protocol: protocolOf(run),
     tools: offered.length,
-    shown: run === undefined ? "nothing" : shownOf(turns, run),
-    asTask: run !== undefined && startedAsTask(run),
-    elicitation: elicitationOf(run, answer),
+    shown: shownOf(turns, run),
+    asTask: startedAsTask(run),
+    elicitation: canAsk(run) ? describe(answer) : "none",
     refusedByItself: answer !== undefined && answer.action !== "accept",
-    published: run !== undefined && isPublished(run),
-    calls: run === undefined ? 0 : toolCalls(run).length,
+    published: isPublished(run),
+    calls: toolCalls(run).length,
     lastShown: turns.at(-1)?.calls.at(-1)?.shown ?? "",
     left,
     failure,
@@ -73,17 +73,13 @@ export function startedAsTask(run: ServerRun): boolean {
   return call?.result?.["resultType"] === "task" || call?.result?.["task"] !== undefined;
 }
 
-function elicitationOf(run: ServerRun | undefined, answer: ReturnType<typeof answerOf>): string {
-  if (run === undefined || capabilitiesOf(run)["elicitation"] === undefined) return "none";
-  if (answer === undefined) return "not asked";
-  return `${answer.action}${answer.afterMs < 100 ? " at once" : ""}`;
+function describe(answer: ReturnType<typeof answerOf>): string {
+  return answer === undefined ? "not asked" : `${answer.action}${answer.afterMs < 100 ? " at once" : ""}`;
 }
 
 function isPublished(run: ServerRun): boolean {
   return toolCalls(run).some(({ tool, result }) => {
-    const results = result?.structuredContent?.["results"];
-    return (
-      tool === "publish_video" && Array.isArray(results) && JSON.stringify(results).includes('"ok":true')
-    );
+    const results = JSON.stringify(result?.structuredContent?.["results"] ?? []);
+    return tool === "publish_video" && results.includes('"ok":true');
   });
 }

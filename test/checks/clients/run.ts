@@ -10,11 +10,11 @@ import { FORMATS } from "../../../src/commands/client-formats.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { installed, latestVersion, npmProgram, VERSIONS } from "../../fixtures/npm-tools.ts";
 import { report } from "../report.ts";
-import { type Application, APPLICATIONS, NOT_RUN } from "./applications.ts";
+import { type Application, APPLICATIONS } from "./applications.ts";
 import { fromTopicToPublished } from "./job.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { makePlace, type ServedPackage, serveServer } from "./place.ts";
-import { leftProcesses, runToEnd, stop } from "./processes.ts";
+import { leftProcesses, runToEnd, type Start, stop } from "./processes.ts";
 import { isGood, reportTable, type Row } from "./report.ts";
 import { startScriptedModel } from "./scripted-model.ts";
 
@@ -46,8 +46,9 @@ try {
     process.stdout.write(`${reportTable([row]).split("\n")[2]}\n`);
     rows.push(row);
   }
-  const notRun = NOT_RUN.map(({ title, why }) => ({ title, version: "", notRun: why }));
-  if (positionals.length === 0) await report("docs/CLIENTS.md", "runs", reportTable([...rows, ...notRun]));
+  const desktop = { title: "Claude Desktop, Cursor, Windsurf, Zed", version: "" };
+  const all = [...rows, { ...desktop, notRun: "desktop applications that are not on npm" }];
+  if (positionals.length === 0) await report("docs/CLIENTS.md", "runs", reportTable(all));
   if (!rows.every(isGood)) process.exitCode = 1;
 } finally {
   server?.close();
@@ -61,7 +62,8 @@ async function rowOf(application: Application, server: ServedPackage): Promise<R
     // Some build modules for the Node that npm runs on.
     const env = { PATH: [dirname(await npmProgram("node", "node")), process.env["PATH"]].join(delimiter) };
     const bin = join(await installed({ [npmPackage]: version }, env), "node_modules/.bin");
-    const once = (more: Variables) => runOnce(application, { server, bin, path: env.PATH, env: more });
+    const start = { command: join(bin, application.executable), env };
+    const once = (more: Variables) => runOnce(application, server, start, more);
     const first = await once({});
     const unasked = first.refusedByItself ? await once({ FACELESS_CONFIRM_PUBLISH: "off" }) : undefined;
     return { title, version, first, unasked };
@@ -72,23 +74,20 @@ async function rowOf(application: Application, server: ServedPackage): Promise<R
 
 async function runOnce(
   application: Application,
-  used: {
-    readonly server: ServedPackage;
-    readonly bin: string;
-    readonly path: string;
-    readonly env: Variables;
-  },
+  server: ServedPackage,
+  { command, env }: Pick<Start, "command" | "env">,
+  more: Variables,
 ): Promise<Outcome> {
   const home = await mkdtemp(join(folder, `${application.client}-`));
-  const place = await makePlace(home, used.server, {
+  const place = await makePlace(home, server, {
     FACELESS_SANDBOX_SECONDS: application.renderSeconds ?? values.render,
-    ...used.env,
+    ...more,
   });
   const model = await startScriptedModel(fromTopicToPublished);
   const start = {
-    command: join(used.bin, application.executable),
+    command,
     cwd: place.project,
-    env: { HOME: home, PATH: used.path, TERM: "xterm-256color" },
+    env: { ...env, HOME: home, TERM: "xterm-256color" },
   };
   const given = {
     ...place,
@@ -98,8 +97,8 @@ async function runOnce(
     ask: (...args: readonly string[]) => runToEnd({ ...start, args }, LIMIT_MS),
   };
   try {
-    const { args, env } = await application.prepare(given);
-    const job = { ...start, args, env: { ...start.env, ...env } };
+    const { args, env: own } = await application.prepare(given);
+    const job = { ...start, args, env: { ...start.env, ...own } };
     const output = application.use === undefined ? await runToEnd(job, LIMIT_MS) : undefined;
     // A step that a user could not do is a finding like any other.
     const use = application.use?.(job, given, AbortSignal.timeout(LIMIT_MS));

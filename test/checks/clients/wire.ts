@@ -20,9 +20,7 @@ export interface WireMessage extends z.infer<typeof messageSchema> {
 }
 
 /** The messages of one server process, oldest first. */
-export interface ServerRun {
-  readonly messages: readonly WireMessage[];
-}
+export type ServerRun = readonly WireMessage[];
 
 /** One call of a tool and its result, if it came. */
 export interface ToolCall {
@@ -38,9 +36,7 @@ type ToolResult = z.infer<typeof toolResultSchema>;
 
 export async function readServerRuns(folder: string): Promise<ServerRun[]> {
   const files = (await readdir(folder)).filter((name) => name.endsWith(".jsonl"));
-  return Promise.all(
-    files.map(async (name) => ({ messages: readMessages(await readFile(join(folder, name), "utf8")) })),
-  );
+  return Promise.all(files.map(async (name) => readMessages(await readFile(join(folder, name), "utf8"))));
 }
 
 const recordSchema = z.object({ atMs: z.number(), from: z.enum(["client", "server"]), data: z.string() });
@@ -61,61 +57,49 @@ function readMessages(text: string): WireMessage[] {
   return messages;
 }
 
-/** The protocol version that both sides settled on. */
-export function protocolOf({ messages }: ServerRun): string | undefined {
-  const modern = messages
-    .filter(({ from, method }) => from === "client" && method === "tools/call")
-    .map(({ params }) => params?._meta?.[`${META}protocolVersion`])
-    .find((version) => typeof version === "string");
-  return (
-    modern ??
-    z.looseObject({ protocolVersion: z.string() }).safeParse(answerTo("initialize", messages)).data
-      ?.protocolVersion
+/** The protocol version that both sides settled on, or "none". */
+export function protocolOf(run: ServerRun): string {
+  const modern = callsOf(run).map(({ params }) => params?._meta?.[`${META}protocolVersion`]);
+  const initialize = run.find(({ method }) => method === "initialize");
+  const versions = [...modern, initialize && resultOf(initialize, run)?.["protocolVersion"]];
+  return versions.find((version) => typeof version === "string") ?? "none";
+}
+
+/** True if the client declares that the user can be asked. */
+export function canAsk(run: ServerRun): boolean {
+  return run.some(
+    ({ from, params }) =>
+      from === "client" &&
+      [params?.["capabilities"], params?._meta?.[`${META}clientCapabilities`]].some(
+        (capabilities) => Object(capabilities).elicitation !== undefined,
+      ),
   );
 }
 
-function answerTo(method: string, messages: readonly WireMessage[]): unknown {
-  const request = messages.find((message) => message.from === "client" && message.method === method);
-  return messages.find(
-    ({ from, id, result }) => from === "server" && result !== undefined && id === request?.id,
-  )?.result;
+export function toolCalls(run: ServerRun): ToolCall[] {
+  return callsOf(run).map((call) => ({
+    tool: String(call.params?.["name"]),
+    result: toolResultSchema.safeParse(resultOf(call, run)).data,
+  }));
 }
 
-export function capabilitiesOf({ messages }: ServerRun): Record<string, unknown> {
-  const capabilities = z.looseObject({}).catch({});
-  const initialize = messages.find(({ method }) => method === "initialize");
-  const modern = messages.find(
-    ({ from, params }) => from === "client" && params?._meta?.[`${META}clientCapabilities`] !== undefined,
-  );
-  return {
-    ...capabilities.parse(initialize?.params?.["capabilities"]),
-    ...capabilities.parse(modern?.params?._meta?.[`${META}clientCapabilities`]),
-  };
+function callsOf(run: ServerRun): WireMessage[] {
+  return run.filter(({ from, method }) => from === "client" && method === "tools/call");
 }
 
-export function toolCalls({ messages }: ServerRun): ToolCall[] {
-  return messages
-    .filter(({ from, method }) => from === "client" && method === "tools/call")
-    .map(({ id, params }) => ({
-      tool: String(params?.["name"]),
-      result: toolResultSchema.safeParse(
-        messages.find(
-          (message) => message.from === "server" && message.id === id && message.result !== undefined,
-        )?.result,
-      ).data,
-    }));
+function resultOf({ id }: WireMessage, run: ServerRun): WireMessage["result"] {
+  return run.find((message) => message.from === "server" && message.id === id && message.result !== undefined)
+    ?.result;
 }
 
 /** How the client answered the question before publishing: undefined if it was not asked. */
-export function answerOf({
-  messages,
-}: ServerRun): { readonly action: string; readonly afterMs: number } | undefined {
-  const asked = messages.find(
+export function answerOf(run: ServerRun): { readonly action: string; readonly afterMs: number } | undefined {
+  const asked = run.find(
     ({ from, method, result }) =>
       from === "server" && (method === "elicitation/create" || result?.["resultType"] === "input_required"),
   );
   if (asked === undefined) return undefined;
-  const answer = messages.find(
+  const answer = run.find(
     ({ from, atMs, id, result, params }) =>
       from === "client" &&
       atMs >= asked.atMs &&

@@ -49,5 +49,5 @@ async function play(card: FrameLocator, label: string): Promise<void> {
 
 /** A task says in both protocols that it is completed before its result comes. */
 function hasTaskUnderWay(run: ServerRun): boolean {
-  return startedAsTask(run) && !run.messages.some(({ result }) => result?.["status"] === "completed");
+  return startedAsTask(run) && !run.some(({ result }) => result?.["status"] === "completed");
 }
