@@ -13,7 +13,7 @@ import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 import { proxyServer } from "../fixtures/proxy-server.ts";
 
-test("doctor accepts the entry that config prints, which starts a server", async () => {
+test("doctor accepts the entry that config prints, which starts a server, and no empty settings", async () => {
   const service = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });
   const home = temporaryFolder();
   const inHome = { cwd: home, env: { HOME: home, FACELESS_BASE_URL: service.url, FACELESS_API_KEY: CANARY } };
@@ -22,32 +22,19 @@ test("doctor accepts the entry that config prints, which starts a server", async
   await writeFile(join(home, ".cursor/mcp.json"), printed.stdout.replace("fl_example", CANARY));
 
   const checked = await run(SERVER_NODE, [BUILT_FILE, "doctor", "--client", "cursor"], inHome);
-  const {
-    command,
-    args: [file = "", ...args],
-  } = load("cursor", printed.stdout);
+  const unready = await run(SERVER_NODE, [BUILT_FILE, "doctor", "--json"]);
+  const { command, args: words } = load("cursor", printed.stdout);
+  const [file = "", ...args] = words;
   const { raw } = await connectLegacy({ command, file, args });
 
-  expect({ codes: [printed.code, checked.code], stderr: checked.stderr }).toEqual({
-    codes: [0, 0],
-    stderr: "",
-  });
+  expect([printed.code, checked.code, unready.code]).toEqual([0, 0, 1]);
+  expect([checked.stderr, unready.stderr, JSON.parse(unready.stdout).ok]).toEqual(["", "", false]);
   expect(printed.stderr).toMatch(
     /^1\. Put this into ~\/\.cursor\/mcp\.json, with your key in place of fl_example\./,
   );
   expect(checked.stdout).toMatch(/^A video can be made\.\n/);
   expect(tracesOf(CANARY, JSON.stringify([printed, checked]))).toEqual([]);
   expect((await raw.listTools()).tools).toHaveLength(TOOLS.length);
-});
-
-test("doctor ends with exit code 1 if no video can be made", async () => {
-  const { code, stdout, stderr } = await run(SERVER_NODE, [BUILT_FILE, "doctor", "--json"]);
-
-  expect({ code, stderr, report: JSON.parse(stdout) }).toMatchObject({
-    code: 1,
-    stderr: "",
-    report: { ok: false },
-  });
 });
 
 test("doctor uses the proxy and the company's certificate as the server would", async () => {

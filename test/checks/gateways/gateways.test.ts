@@ -22,8 +22,8 @@ import { freePort } from "../../fixtures/free-port.ts";
 interface Gateway {
   readonly name: "mcp-proxy" | "supergateway";
   readonly args: (port: number, server: readonly string[]) => readonly string[];
-  /** Server processes behind this number of sessions. */
-  readonly processes: (sessions: number) => number;
+  /** Server processes behind four sessions. */
+  readonly processes: number;
 }
 
 /** supergateway has no option for the address and would listen on every network interface. */
@@ -48,7 +48,7 @@ const MCP_PROXY: Gateway = {
     ...server,
     ...flags.trim().split(" "),
   ],
-  processes: () => 1,
+  processes: 1,
 };
 const SUPERGATEWAY: Gateway = {
   name: "supergateway",
@@ -57,10 +57,9 @@ const SUPERGATEWAY: Gateway = {
     server.join(" "),
     ...`--outputTransport streamableHttp --stateful --port ${port}`.split(" "),
   ],
-  processes: (sessions) => sessions,
+  processes: 4,
 };
 
-const RENDER_SECONDS = 2;
 const startedSchema = z.looseObject({ jobId: z.string(), resourceUri: z.string() });
 
 describe.each([MCP_PROXY, SUPERGATEWAY])("behind $name", (gateway) => {
@@ -97,7 +96,7 @@ describe.each([MCP_PROXY, SUPERGATEWAY])("behind $name", (gateway) => {
     const { connect, servers } = await startGateway(gateway);
     const sessions = await Promise.all([connect(), connect(), connect(), connect()]);
     for (const { client } of sessions) await client.listTools();
-    expect(await servers()).toHaveLength(gateway.processes(4));
+    expect(await servers()).toHaveLength(gateway.processes);
   });
 
   test.each(["SIGTERM", "SIGKILL"] as const)("no server outlives the gateway after %s", async (signal) => {
@@ -189,7 +188,7 @@ test("supergateway ends a session's process when its client ends the session", a
 
 /** The gateway before the built server, before a sandbox of its own. Killed when the test is over. */
 async function startGateway({ name, args }: Gateway) {
-  const sandbox = await startSandbox({ renderSeconds: RENDER_SECONDS });
+  const sandbox = await startSandbox({ renderSeconds: 2 });
   onTestFinished(() => sandbox.close());
   const port = await freePort();
   const mark = `faceless-gateway-${randomUUID()}`;
@@ -230,11 +229,11 @@ async function connectTo(url: URL) {
     updates,
     leave: () => transport.terminateSession(),
     async call(name: string, values: object, onMessage?: (message: string) => void) {
-      const result = CallToolResultSchema.parse(
-        await client.callTool({ name, arguments: { ...values } }, CallToolResultSchema, {
-          ...(onMessage && { onprogress: ({ message }) => onMessage(message ?? "") }),
-        }),
-      );
+      const options = onMessage && {
+        onprogress: ({ message = "" }: { message?: string | undefined }) => onMessage(message),
+      };
+      const called = client.callTool({ name, arguments: { ...values } }, undefined, options);
+      const result = CallToolResultSchema.parse(await called);
       if (result.isError === true || result.structuredContent === undefined)
         throw new Error(JSON.stringify(result.content));
       return result.structuredContent;
