@@ -105,10 +105,9 @@ test.each(["start-server", "start-server.cmd"])("%s starts the exact version out
 });
 
 test("Codex's short description has at most 30 characters, as its directory wants", () => {
-  const { interface: shown } = z
-    .looseObject({ interface: z.looseObject({ shortDescription: z.string() }) })
-    .parse(JSON.parse(read(".codex-plugin/plugin.json")));
-  expect(shown.shortDescription).toMatch(/^.{1,30}$/);
+  expect(JSON.parse(read(".codex-plugin/plugin.json"))).toMatchObject({
+    interface: { shortDescription: expect.stringMatching(/^.{1,30}$/) },
+  });
 });
 
 test("the skill has its folder's name and never speaks as the user", () => {

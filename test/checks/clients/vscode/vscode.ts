@@ -35,15 +35,8 @@ function languageModels(modelUrl: string) {
     maxInputTokens: 128_000,
     maxOutputTokens: 16_000,
   };
-  return [
-    {
-      vendor: "customendpoint",
-      name: MODEL,
-      apiKey: "example",
-      apiType: "chat-completions",
-      models: [model],
-    },
-  ];
+  const apiType = "chat-completions";
+  return [{ vendor: "customendpoint", name: MODEL, apiKey: "example", apiType, models: [model] }];
 }
 
 export async function prepareVscode({ entry, home, project, modelUrl }: Given): Promise<Launched> {
@@ -81,13 +74,9 @@ export async function useVscode(start: Start, given: Given, signal: AbortSignal)
   try {
     const answers = until(async () => (await fetch(url).catch(() => undefined)) !== undefined);
     await Promise.race([answers, ended]);
-    workbench = await Workbench.open({
-      url,
-      project,
-      browser: browserOfThisMachine(),
-      profile: join(home, "browser"),
-      env,
-    });
+    const opened = `${url}?folder=${encodeURIComponent(project)}`;
+    const browser = { executablePath: browserOfThisMachine(), env };
+    workbench = await Workbench.open(opened, join(home, "browser"), browser);
     signal.throwIfAborted();
     signal.addEventListener("abort", () => void workbench?.close());
     await workbench.chooseModel(MODEL);

@@ -3,16 +3,6 @@
 
 import { chromium, type BrowserContext, type FrameLocator, type Locator, type Page } from "playwright-core";
 
-export interface OpenOptions {
-  readonly url: string;
-  /** The folder that is opened in VS Code. */
-  readonly project: string;
-  /** The browser's path, the folder for its files, and its environment. */
-  readonly browser: string;
-  readonly profile: string;
-  readonly env: Readonly<Record<string, string>>;
-}
-
 /** Ends a wait for something that never comes; far above what a busy machine needs. */
 const HANG_MS = 120_000;
 const LOOK_AGAIN_MS = 3_000;
@@ -29,16 +19,18 @@ export class Workbench {
     this.#appFrame = page.locator("iframe.webview");
   }
 
-  static async open({ url, project, browser, profile, env }: OpenOptions): Promise<Workbench> {
-    const context = await chromium.launchPersistentContext(profile, {
-      executablePath: browser,
-      chromiumSandbox: false,
-      viewport: { width: 1400, height: 1000 },
-      env: { ...env },
-    });
+  /** Opens this address with the browser at `executablePath`, which keeps its files in `profile`. */
+  static async open(
+    url: string,
+    profile: string,
+    browser: { readonly executablePath: string; readonly env: Readonly<Record<string, string>> },
+  ): Promise<Workbench> {
+    const viewport = { width: 1400, height: 1000 };
+    const options = { ...browser, env: { ...browser.env }, chromiumSandbox: false, viewport };
+    const context = await chromium.launchPersistentContext(profile, options);
     context.setDefaultTimeout(HANG_MS);
     const page = context.pages()[0] ?? (await context.newPage());
-    await page.goto(`${url}?folder=${encodeURIComponent(project)}`);
+    await page.goto(url);
     return new Workbench(context, page);
   }
 
