@@ -2,6 +2,7 @@
 
 import { McpServer, type ProtocolEra } from "@modelcontextprotocol/server";
 import { VERSION, WEBSITE } from "../version.ts";
+import { UNSUPPORTED } from "../tools/catalog.ts";
 import type { Application } from "./application.ts";
 import { APPS_EXTENSION } from "./card/card.ts";
 import { registerCompletions } from "./completions.ts";
@@ -62,12 +63,12 @@ function instructionsFor({ config, canPublish }: Pick<Application, "config" | "c
   const unset = config.problems.length === 0 ? "" : " Not set up: every call fails and says what to set.";
   const sandbox = config.sandbox ? " A sandbox: nothing is rendered, charged or posted." : "";
   if (config.readOnly)
-    return `${purpose}${unset}${sandbox} This server only reads: list_videos shows the account's videos, get_video_status one of them. It shows no prices, credits or voices.`;
+    return `${purpose}${unset}${sandbox} This server only reads: list_videos shows the account's videos, get_video_status one of them. It shows no ${UNSUPPORTED.facts}.`;
   const steps =
     "Write the topic with the user, get their yes unless they left it to you, call generate_video once per video, follow it with get_video_status, show the link";
   const rest = canPublish
-    ? "; publish_video only if they ask. Never repeat either to check on it: each pays or posts at once. No tool shows prices, credits or voices; cancels, edits, deletes or formats a video; adds captions or other music; schedules, hides or deletes a post: say so."
-    : ". Never repeat generate_video to check on it: it pays at once. No tool shows prices, credits or voices; cancels, edits, deletes or formats a video; adds captions or other music: say so.";
+    ? `; publish_video only if they ask. Never repeat either to check on it: each pays or posts at once. No tool shows ${UNSUPPORTED.facts}; ${UNSUPPORTED.videos}; ${UNSUPPORTED.posts}: say so.`
+    : `. Never repeat generate_video to check on it: it pays at once. No tool shows ${UNSUPPORTED.facts}; ${UNSUPPORTED.videos}: say so.`;
   return `${purpose}${unset}${sandbox} ${steps}${rest}
 
 A change is a new video that costs again. If a call gave no result, look with list_videos before you call again.`;

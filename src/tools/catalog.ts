@@ -8,6 +8,13 @@ import { listVideos } from "./list-videos.ts";
 import { publishVideo } from "./publish-video.ts";
 import type { Tool } from "./tool.ts";
 
+/** Wishes that no tool fulfils. The instructions name them, so that no model promises them. */
+export const UNSUPPORTED = {
+  facts: "prices, credits or voices",
+  videos: "cancels, edits, deletes or formats a video; adds captions or other music",
+  posts: "schedules, hides or deletes a post",
+};
+
 /** Leaves out the tools that the operator has hidden. */
 export function toolsFor({ readOnly, noPublish }: Pick<Config, "readOnly" | "noPublish">): readonly Tool[] {
   const tools: readonly Tool[] = [

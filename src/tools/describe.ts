@@ -1,5 +1,5 @@
-// A job in words, for results and errors: what is known of it, and what that means to the caller. Pure: everything comes from
-// the job's record. The tables have a sentence per item; those that don't apply are left out.
+// A job in words, for results and errors: what is known of it, and what that means to the caller. Pure: everything
+// comes from the job's record. The tables have a sentence per item; those that don't apply are left out.
 
 import * as z from "zod";
 import type { Config } from "../config.ts";

@@ -19,7 +19,7 @@ import { cutText, inSentences, inWords, quote } from "../text.ts";
 /** Most clients give up on a call after 60 s, and the service's answer takes time beside the wait. */
 export const USUAL_WAIT_SECONDS = 50;
 
-/** The services that a tool may use. Only `generateOnce` and `publishOnce` make paid and public requests. */
+/** All that a tool may use. Only `generateOnce` and `publishOnce` make paid and public requests. */
 export interface ToolContext {
   readonly config: Pick<
     Config,
@@ -32,7 +32,8 @@ export interface ToolContext {
     | "problems"
     | "saveDir"
   >;
-  readonly service: Pick<Service, "listVideos" | "listConnectedPlatforms">;
+  /** The operations that only read. `reader` reads jobs. */
+  readonly service: Omit<Service, "generate" | "publish" | "getJob" | "close">;
   /** Everything known of jobs. */
   readonly jobs: Pick<JobBook, "get" | "readJournal" | "updateFromPage" | "adviseOnce">;
   readonly reader: Pick<JobReader, "read" | "readRecent" | "tryRead" | "explainNotFound">;

@@ -6,10 +6,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { connectLegacy, type TestClient, textOf } from "../fixtures/clients.ts";
-import { KEY, ON_TIKTOK, PUBLISH, STATUS, TOOLS } from "../fixtures/constants.ts";
+import { KEY, ON_TIKTOK, PUBLISH, STATUS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
+import { TOOLS } from "../fixtures/tools.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const folder = temporaryFolder(afterAll);

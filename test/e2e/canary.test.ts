@@ -5,10 +5,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
-import { CALLS, GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { startRaw } from "../fixtures/raw-server.ts";
 import { type Reply, scriptedService } from "../fixtures/scripted-service.ts";
+import { CALLS } from "../fixtures/tools.ts";
 
 const ECHOES = [
   CANARY,
@@ -61,7 +62,7 @@ test.each(["legacy", "modern"] as const)(
 
     for (let index = 0; index < ECHOES.length + 4; index++)
       await call("generate_video", { topic: `${index} ${ECHOES[index] ?? ""}` });
-    for (const [name, args] of Object.entries(CALLS)) await call(name, args);
+    for (const [name, args] of CALLS) await call(name, args);
     await call("publish_video", { jobId: CANARY, platforms: [], [CANARY]: CANARY });
     await server.ask("resources/list");
     await server.ask("resources/read", { uri: `faceless://jobs/${JOB_ID}` });

@@ -7,11 +7,12 @@ import { load } from "../fixtures/client-loaders.ts";
 import { createCertificate } from "../fixtures/certificate.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { BUILT_FILE, connectLegacy, SERVER_NODE } from "../fixtures/clients.ts";
-import { TOOLS, VIDEOS } from "../fixtures/constants.ts";
+import { VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 import { proxyServer } from "../fixtures/proxy-server.ts";
+import { TOOLS } from "../fixtures/tools.ts";
 
 test("doctor accepts the entry that config prints, which starts a server, and no empty settings", async () => {
   const service = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });

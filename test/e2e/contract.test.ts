@@ -3,9 +3,10 @@
 
 import { expect, test } from "vitest";
 import { BUILT_FILE, connectLegacy, connectModern, textOf } from "../fixtures/clients.ts";
-import { JOB_ID, TOOLS } from "../fixtures/constants.ts";
+import { JOB_ID } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { until } from "../fixtures/until.ts";
+import { TOOLS } from "../fixtures/tools.ts";
 
 /** The build works the schemas out, so what the built file says is compared. */
 const BUILT = { file: BUILT_FILE };

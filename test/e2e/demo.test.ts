@@ -5,10 +5,10 @@ import { expect, test } from "vitest";
 import { runDemo } from "../../src/commands/demo.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
-import { TOOLS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { computer } from "../fixtures/host.ts";
 import { run } from "../fixtures/run.ts";
+import { TOOLS } from "../fixtures/tools.ts";
 
 const FINAL_VIDEO = new URL("../../src/sandbox/media/final.mp4", import.meta.url);
 

@@ -3,9 +3,9 @@
 
 import { beforeAll, expect, test } from "vitest";
 import { BUILT_FILE } from "../fixtures/clients.ts";
-import { TOOLS } from "../fixtures/constants.ts";
 import { npmProgram } from "../fixtures/npm-tools.ts";
 import { run } from "../fixtures/run.ts";
+import { TOOLS } from "../fixtures/tools.ts";
 
 /** The first run on a computer downloads it. */
 const INSTALLATION_MS = 300_000;

@@ -9,8 +9,9 @@ import manifest from "../../package.json" with { type: "json" };
 import { documentOf, FORMATS } from "../../src/commands/client-formats.ts";
 import { launch, NPX_ARGS, SERVER } from "../../src/commands/server-entry.ts";
 import { connectModern, textOf } from "../fixtures/clients.ts";
-import { TOOLS, VIDEOS } from "../fixtures/constants.ts";
+import { VIDEOS } from "../fixtures/constants.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
+import { TOOLS } from "../fixtures/tools.ts";
 
 const OPTIONS = { windows: false, sandbox: false };
 const SWITCHES = ["--sandbox=auto"];

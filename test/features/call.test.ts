@@ -16,9 +16,10 @@ import {
   TOPIC,
 } from "../fixtures/call.ts";
 import { connectLegacy } from "../fixtures/clients.ts";
-import { GENERATE, JOB_ID, OTHER_JOB_ID, PUBLISH, STATUS, TOOLS } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, OTHER_JOB_ID, PUBLISH, STATUS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { until } from "../fixtures/until.ts";
+import { TOOLS } from "../fixtures/tools.ts";
 
 const FAILED = { json: { status: "failed", videoUrls: [] } };
 const POSTED = { json: { results: [{ platform: "tiktok", ok: true, url: "https://tiktok.example/1" }] } };

@@ -3,9 +3,10 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { TEST_CLIENTS, type TestClient, textOf } from "../fixtures/clients.ts";
-import { CALLS, JOB_URI, TOOLS } from "../fixtures/constants.ts";
+import { JOB_URI } from "../fixtures/constants.ts";
 import { startLocal } from "../fixtures/local-server.ts";
 import { connectRaw } from "../fixtures/raw-server.ts";
+import { CALLS, TOOLS } from "../fixtures/tools.ts";
 
 /** Ready by the first poll: the sandbox's rate limit holds back what follows the second. */
 const FAST_SANDBOX = {
@@ -145,7 +146,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect((await client.raw.listTools()).tools).toHaveLength(TOOLS.length);
     expect((await client.raw.listPrompts()).prompts).toHaveLength(4);
     expect((await client.raw.listResources()).resources).toHaveLength(1);
-    for (const [name, args] of Object.entries(CALLS)) {
+    for (const [name, args] of CALLS) {
       const result = await client.call(name, args);
       expect(result).toMatchObject({
         isError: true,

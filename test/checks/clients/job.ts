@@ -1,7 +1,7 @@
 // The job of each client: from a topic to a published video. Goes by what the model is offered and shown.
 
-import { TOOLS } from "../../fixtures/constants.ts";
 import type { Reply, Turn } from "./scripted-model.ts";
+import { TOOLS } from "../../fixtures/tools.ts";
 
 export const PROMPT =
   "Make a 15-second video about why the sea is salty, and publish it on my first connected account.";

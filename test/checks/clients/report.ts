@@ -1,9 +1,9 @@
 // The table of docs/CLIENTS.md.
 
+import { TOOLS } from "../../fixtures/tools.ts";
 import { table } from "../../../scripts/markdown.ts";
 import type { Outcome } from "./outcome.ts";
 
-const TOOLS = 5;
 /** From topic to published, with a render of three minutes, in a client that gives up on a call after one. */
 const MAX_CALLS = 7;
 
@@ -24,7 +24,7 @@ export function isGood({ first, unasked }: Row): boolean {
   const { published, tools, calls } = unasked ?? first;
   const told = unasked === undefined || isReferred(first);
   const left = [...first.left, ...(unasked?.left ?? [])];
-  return published && told && tools === TOOLS && calls <= MAX_CALLS && !left.some(isServer);
+  return published && told && tools === TOOLS.length && calls <= MAX_CALLS && !left.some(isServer);
 }
 
 /** True if the model was told where the user reads what to do, and not which setting would do it. */
@@ -59,7 +59,7 @@ function cells({ title, version, first, unasked, notRun }: Row): string[] {
   return [
     name,
     protocol,
-    `${tools} of ${TOOLS}`,
+    `${tools} of ${TOOLS.length}`,
     shown,
     elicitation,
     String((unasked ?? first).calls),
