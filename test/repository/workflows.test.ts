@@ -251,8 +251,11 @@ test("npm run lockfile keeps the file if a package would disappear, and fills it
   expect(await fill(filled)).toMatchObject({ code: 0, stderr: "", lockfile: `${lockfileOf(filled)}\n` });
 });
 
-test("each stress test has a job of its own", () => {
-  expect(jobOf("stress.yml stress")?.strategy?.matrix["test"]).toEqual(Object.keys(TESTS));
+test("each stress test has a job of its own, and marks for its figures", async () => {
+  const names = Object.keys(TESTS);
+  expect(jobOf("stress.yml stress")?.strategy?.matrix["test"]).toEqual(names);
+  const figures = await readFile(new URL("../checks/stress/figures.md", import.meta.url), "utf8");
+  expect(figures.match(/(?<=^<!-- ).+(?= -->$)/gm)).toEqual(names.flatMap((name) => [name, `/${name}`]));
 });
 
 test("checkouts keep no credentials, installs run no scripts, downloads are hashed", () => {
