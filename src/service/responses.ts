@@ -158,12 +158,18 @@ export const jobStatusSchema = z.looseObject({
     .default([]),
   audioUrl: z.string().optional(),
   finalVideoUrl: z.string().optional(),
-  progress: z.looseObject({ total: count, completed: count, failed: count }).optional(),
+  // It only illustrates the status, whose links the user has paid for.
+  progress: z.looseObject({ total: count, completed: count, failed: count }).optional().catch(undefined),
 });
 /** A job: the service's answer, the id that was asked for, and whether the job has ended. */
 export type Job = z.infer<typeof jobStatusSchema> & { jobId: string; done: boolean };
 
-const video = z.looseObject({ jobId, status, finalVideoUrl: z.string().optional() });
+// A video without a status must not hide the others: the list alone has their links.
+const video = z.looseObject({
+  jobId,
+  status: status.catch("unknown"),
+  finalVideoUrl: z.string().optional(),
+});
 export type Video = z.infer<typeof video>;
 
 export const videoPageSchema = z.looseObject({
@@ -177,8 +183,14 @@ export const videoPageSchema = z.looseObject({
 export type VideoPage = z.infer<typeof videoPageSchema>;
 
 const result = z.looseObject({ platform: z.string().max(MAX_ID), ok: z.boolean() });
+// A platform whose result can't be read is one without a result: the others' posts are public.
+const readResults = (results: readonly unknown[]) =>
+  results.slice(0, MAX_RESULTS).flatMap((one) => result.safeParse(one).data ?? []);
 export const publicationSchema = z.looseObject({
-  results: z.array(result).transform((results) => results.slice(0, MAX_RESULTS)),
+  results: z
+    .array(z.unknown())
+    .refine((results) => results.length === 0 || readResults(results).length > 0)
+    .transform(readResults),
 });
 export type Publication = z.infer<typeof publicationSchema>;
 

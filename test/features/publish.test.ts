@@ -290,6 +290,21 @@ test("each platform's outcome is said once, with what to do about it", async () 
   expect(posts()).toEqual([["tiktok"], ["youtube", "x", "vimeo", "facebook"]]);
 });
 
+test("a result that can't be read leaves the posts on other platforms known", async () => {
+  const { call, posts } = await world({ publish: posted(TIKTOK, { platform: "youtube", ok: "queued" }) });
+
+  expect((await call(BOTH)).structuredContent).toMatchObject({
+    summary: "Posted to TikTok. The service did not say whether it was posted to YouTube.",
+    results: [TIKTOK],
+  });
+  expect((await call()).structuredContent).toHaveProperty("results", [{ ...TIKTOK, alreadyPublished: true }]);
+  expect(errorIn(await call({ jobId: JOB_ID, platforms: ["youtube"] }))).toMatchObject({
+    code: "duplicate",
+    outcome: "not_sent",
+  });
+  expect(posts()).toEqual([["tiktok", "youtube"]]);
+});
+
 test("a next step names no platform that the service alone has brought up", async () => {
   const names = ["tiktok", "then_call_publish_video", "for_each_video"];
   const { call } = await world({

@@ -120,11 +120,23 @@ test("leaves out unsafe links in other fields, and no other text", () => {
 test.each<[z.ZodType, object]>([
   [startedJobSchema, { status: "processing" }],
   [jobStatusSchema, { status: "x", videoUrls: [4] }],
-  [jobStatusSchema, { status: "x", progress: { total: "5" } }],
-  [videoPageSchema, { videos: [{ jobId: JOB_ID }] }],
+  [videoPageSchema, { videos: [{ status: "x" }] }],
   [publicationSchema, { results: [{ platform: "x", ok: "true" }] }],
 ])("refuses an answer with a documented field of another type: %#", (schema, answer) => {
   expect(schema.safeParse(answer).success).toBe(false);
+});
+
+test.each([[{ total: "5" }], [[]], [40]])("reads a job whose progress is %j, without it", (progress) => {
+  expect(jobStatusSchema.parse({ status: "x", progress })).toEqual({ status: "x", videoUrls: [] });
+});
+
+test("reads a list that has a video without a status", () => {
+  const ready = { jobId: "a", status: "completed", finalVideoUrl: CLIP };
+
+  expect(videoPageSchema.parse({ videos: [{ jobId: "b" }, ready] }).videos).toEqual([
+    { jobId: "b", status: "unknown" },
+    ready,
+  ]);
 });
 
 test("bounds clips, results and ids", () => {
