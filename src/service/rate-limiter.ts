@@ -74,7 +74,7 @@ export class RateLimiter {
 
   #update(status: number, headers: ResponseHeaders): void {
     const nowMs = this.#clock.monotonicMs();
-    const resetInMs = this.#readResetMs(headers["x-ratelimit-reset"]);
+    const resetInMs = this.#readResetMs(headers);
     this.#limit = readNumber(headers["x-ratelimit-limit"]) || this.#limit;
     this.#remaining = readNumber(headers["x-ratelimit-remaining"]) ?? this.#remaining;
     if (resetInMs !== undefined) this.#resetsAtMs = nowMs + resetInMs + ROUNDING_MS;
@@ -87,10 +87,12 @@ export class RateLimiter {
   }
 
   /** X-RateLimit-Reset in milliseconds from now. Its unit is not documented: the magnitude tells it. */
-  #readResetMs(header: ResponseHeaders[string]): number | undefined {
+  #readResetMs(headers: ResponseHeaders): number | undefined {
+    const header = headers["x-ratelimit-reset"];
     const count = readNumber(header);
-    if (count === undefined) return msUntil(Date.parse(String(header)), this.#clock.now());
-    if (count >= 1e9) return msUntil(count >= 1e11 ? count : 1000 * count, this.#clock.now());
+    const nowMs = serviceNowMs(headers, this.#clock.now());
+    if (count === undefined) return msUntil(Date.parse(String(header)), nowMs);
+    if (count >= 1e9) return msUntil(count >= 1e11 ? count : 1000 * count, nowMs);
     // No window is over an hour of seconds: more are milliseconds, and lower numbers after that are too.
     this.#resetIsInMs ||= count > 3_600;
     return this.#resetIsInMs ? count : 1000 * count;
@@ -100,10 +102,13 @@ export class RateLimiter {
 /** Retry-After in milliseconds: seconds, or a date. `nowMs` is since the epoch. */
 export function readRetryAfterMs(headers: ResponseHeaders, nowMs: number): number | undefined {
   const seconds = readNumber(headers["retry-after"]);
-  return msUntil(
-    seconds === undefined ? Date.parse(String(headers["retry-after"])) : nowMs + 1000 * seconds,
-    nowMs,
-  );
+  if (seconds !== undefined) return Math.min(MAX_WAIT_MS, 1000 * seconds);
+  return msUntil(Date.parse(String(headers["retry-after"])), serviceNowMs(headers, nowMs));
+}
+
+/** The time of the service's clock: this computer's may be hours off, as after a virtual machine has slept. */
+function serviceNowMs(headers: ResponseHeaders, nowMs: number): number {
+  return Date.parse(String(headers["date"])) || nowMs;
 }
 
 /** undefined for NaN, which stands for no time. */

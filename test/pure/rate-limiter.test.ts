@@ -90,6 +90,17 @@ test.each([
   expect(limiter.waitMs("user")).toBe(1000 * seconds + 1000);
 });
 
+test.each([
+  ["a reset", { ...limitHeaders(60, 0, (EPOCH_MS + 3_620_000) / 1000) }, 21_000],
+  ["Retry-After", { "retry-after": new Date(EPOCH_MS + 3_620_000).toUTCString() }, 20_000],
+])("reads %s by the service's clock, which is an hour ahead of this computer's", (_, headers, waitMs) => {
+  const { limiter } = setup();
+  const date = new Date(EPOCH_MS + 3_600_000).toUTCString();
+  acquire(limiter).release(refused({ ...headers, date }));
+
+  expect(limiter.waitMs("user")).toBe(waitMs);
+});
+
 test("reads resets in milliseconds once the service has counted in them", () => {
   const { limiter } = setup();
   acquire(limiter).release(ok(limitHeaders(60, 1, 8_000)));
