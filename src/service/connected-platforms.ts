@@ -9,6 +9,9 @@ import { objectOf } from "./openapi.ts";
 import type { RequestSender } from "./request-sender.ts";
 import { type ConnectedPlatform, MAX_ID, MAX_RESULTS, type ParsedResponse } from "./responses.ts";
 
+/** How much longer the SDK waits for an answer than a request has. */
+const SPARE_MS = 500;
+
 export interface McpCall {
   readonly operation: Operation;
   readonly requests: RequestSender;
@@ -57,10 +60,11 @@ export async function listThroughMcp(call: McpCall): Promise<readonly ConnectedP
       { name: "faceless-video-mcp", version: VERSION },
       { versionNegotiation: { mode: "auto" } },
     );
-    // By itself the SDK would wait a minute for a missing answer.
-    await client.connect(transport, { timeout: leftMs() });
+    // By itself the SDK would wait a minute. A request that ends first says why.
+    const options = () => ({ timeout: leftMs() + SPARE_MS });
+    await client.connect(transport, options());
     const tool = { name: "list_connected_platforms", arguments: {} };
-    const result = await client.callTool(tool, { timeout: leftMs() });
+    const result = await client.callTool(tool, options());
     const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
     if (result.isError === true) throw mcpToolError(String(requests.json.tidy(text)));
     const structured = requests.json.tidy(result.structuredContent);
