@@ -27,7 +27,7 @@ export interface Streams {
 
 export type Server = ReturnType<typeof serve>;
 
-/** The time for removing unfinished downloads at the end; otherwise the next start removes them. */
+/** The time for removing unfinished downloads at the end. */
 const CLEAN_UP_MS = 50;
 
 /** Serves until the client leaves, then calls `onClosed`. */

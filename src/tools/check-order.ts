@@ -99,7 +99,11 @@ function reviewLength(
 }
 
 function reviewVoice(voice: string | undefined): OrderWarning | undefined {
-  if (voice === undefined || /^clone:\S/.test(voice) || CATALOG_VOICES.some((known) => known === voice))
+  if (
+    voice === undefined ||
+    /^clone:(?!<?id>?$)\S/.test(voice) ||
+    CATALOG_VOICES.some((known) => known === voice)
+  )
     return undefined;
   return {
     finding: `The voice ${quote(voice, 200)} is neither in the catalog (${CATALOG_VOICES.join(", ")}) nor clone:<id>, so the service may not have it.`,

@@ -65,10 +65,9 @@ test.each<[string, Order]>([
   ["Japanese in brackets alone", { topic: "[雨の夜の屋根、静かな音]" }],
   ["a few words too many for the default", { topic: "word ".repeat(94) }],
   ["a few more than twice the words that fit", { topic: "word ".repeat(151), duration: 30 }],
-  ...["de-DE", "a warm voice", "female", "undefined", "clone:"].map((voice): [string, Order] => [
-    `the voice "${voice}"`,
-    { topic: "Tides", voice },
-  ]),
+  ...["de-DE", "a warm voice", "female", "undefined", "clone:", "clone:<id>"].map(
+    (voice): [string, Order] => [`the voice "${voice}"`, { topic: "Tides", voice }],
+  ),
   ["800 words without settings", { topic: repeated("en", 100) }],
   ["80 words in 15 seconds", { topic: repeated("en", 10), duration: 15 }],
   ["600 characters of Japanese in 45 seconds", { topic: repeated("ja", 30), language: "ja", duration: 45 }],
