@@ -43,6 +43,9 @@ test.each([
   ["postgres://u:p@db.test/x?sslmode=require&connect_timeout=10", "connect_timeout"],
   ["postgres://u:p@db.test/x?sslmode=allow", "this sslmode"],
   ["postgres://u:p@db.test/x?%20%20", "a part after the ?"],
+  [`postgres://u:p@db.test/x?${"a".repeat(41)}`, "a part after the ?"],
+  ["postgres://u:p@db.test/x?a-b", "a part after the ?"],
+  ["postgres://u:p@else.test/x?host=one.test,two.test", "a second host"],
 ])("in %s, %s is refused by name", (text, part) => {
   expect(read(text)).toEqual({
     problem: `has ${part}, which this server doesn't honour`,
@@ -54,6 +57,7 @@ test.each([
   "postgres://u:12/s3cret@db.test/x",
   "postgres://u:1#s3cret@db.test/x",
   "postgres://u:s3 cret@db.test/x",
+  "postgres://u:100%@db.test/x",
 ])("%s needs its special characters encoded", (text) => {
   expect(read(text)).toEqual({
     problem: "has a user name, password or database with a space, /, ?, # or %",
@@ -77,6 +81,7 @@ test.each([
   "postgres://u:p@db.test:70000/x",
   "postgres://%ff@db.test/x",
   "db.test",
+  "see postgres://db.test",
 ])("%s isn't the address of a database", (text) => {
   expect(read(text)).toBeUndefined();
 });

@@ -107,6 +107,33 @@ test("files of the 90 newest days are read, whatever the clock says, and the nex
   expect(readdirSync(folder).sort()).toEqual([...newest, "notes.txt"]);
 });
 
+test("copies of a day's file are of that day, and a copy without a day is of none", async () => {
+  const { folder, journal, clock } = newJournal();
+  await journal.begin(VIDEO);
+  const days = Array.from({ length: 89 }, (_, day) => new Date(NOON + (day + 1) * DAY_MS).toISOString());
+  const newest = days.map((day) => `journal-${day.slice(0, 10)}.jsonl`);
+  const copies = ["journal-2026-11-22 (2).jsonl", "journal-copy-of-journal-2026-11-01.jsonl"];
+  for (const name of [...newest, ...copies]) writeFileSync(join(folder, name), "");
+
+  expect(await topics(open(folder))).toEqual(["Tides"]);
+  clock.epochMs += 89 * DAY_MS;
+  await journal.entries();
+  await journal.begin(withTopic("Moons"));
+  expect(readdirSync(folder).sort()).toEqual([TODAY, ...newest, ...copies].sort());
+});
+
+test("files are read in the order of their names, however the disk lists them", async () => {
+  const { folder, journal, clock, disk } = newJournal();
+  await journal.begin(withTopic("first"));
+  clock.epochMs += DAY_MS;
+  await journal.begin(withTopic("second"));
+  const list: typeof disk.list = async (pattern) =>
+    new Map([...(await disk.list(pattern))].sort(([a], [b]) => b.localeCompare(a)));
+
+  expect(await topics(openJournal({ ...disk, list }).journal)).toEqual(["first", "second"]);
+  expect(readdirSync(folder)).toHaveLength(2);
+});
+
 test.each([
   ["a link", symlinkSync],
   ["a second name", linkSync],
