@@ -163,10 +163,13 @@ function silenceError(voice: string): BridgeError {
   });
 }
 
+type Settings = { readonly [Name in keyof typeof DEFAULTS]: NonNullable<Order[Name]> };
+
 /** The order, for the user to check: "30 s, English, story, voice charlotte, no music, normal pacing". */
 function describeOrder(order: Order): string {
   const given = Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined));
-  const { duration, language, style, voice, music, pacing } = { ...DEFAULTS, ...given };
+  const settings: Settings = { ...DEFAULTS, ...given };
+  const { duration, language, style, voice, music, pacing } = settings;
   return `${duration} s, ${languageName(language)}, ${style}, voice ${voice}, ${music === "none" ? "no" : music} music, ${pacing} pacing`;
 }
 

@@ -4,6 +4,7 @@ import { mkdirSync, openSync, readdirSync, writeFileSync } from "node:fs";
 import { spawnSync, type StdioOptions } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { DEFAULTS } from "../../src/service/options.ts";
 import { BUILT_FILE, connectLegacy, connectModern, SERVER_NODE } from "../fixtures/clients.ts";
 import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID, PUBLISH, STATUS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
@@ -78,15 +79,8 @@ TIME  by Claude Desktop 1.2.3
   Started as job ${JOB_ID} (history doesn't ask how it went)
 `,
   });
-  const ordered = {
-    topic,
-    seconds: 20,
-    language: "fr",
-    style: "story",
-    voice: "charlotte",
-    music: "none",
-    pacing: "normal",
-  };
+  const { duration: _, ...standard } = DEFAULTS;
+  const ordered = { ...standard, topic, seconds: 20, language: "fr" };
   const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   expect(entries).toEqual([
     {
