@@ -79,6 +79,6 @@ export function objectOf(value: unknown): Json {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
-export function listOf(value: unknown): unknown[] {
+function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }

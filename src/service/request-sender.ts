@@ -19,7 +19,7 @@ import {
 } from "./errors.ts";
 import { type ServiceResponse, type JsonReader, jsonReader, type ParsedResponse } from "./responses.ts";
 import type { Http } from "./http.ts";
-import { listOf, objectOf } from "./openapi.ts";
+import { objectOf } from "./openapi.ts";
 import { type Permit, RateLimiter, readRetryAfterMs, type RequestKind } from "./rate-limiter.ts";
 import { type Method, MIN_ATTEMPT_MS, retryDelayMs } from "./retry.ts";
 import { TransportFailure } from "./transport-failure.ts";
@@ -164,9 +164,10 @@ export class RequestSender {
   /** The JSON of a 2xx answer. Throws a BridgeError for any other one. `platforms` is how many a post names. */
   accept(operation: Operation, answer: ParsedResponse, platforms?: number): unknown {
     const { status, json } = answer;
-    // The results of a post count whatever its status is.
-    const isGood = (status >= 200 && status < 300) || listOf(objectOf(json)["results"]).length > 0;
-    if (!isGood) throw this.refusal(operation, answer, platforms);
+    // The results of a post count whatever its status is. In another form they prove nothing.
+    const { results = [] } = objectOf(json);
+    const hasResults = !Array.isArray(results) || results.length > 0;
+    if ((status < 200 || status >= 300) && !hasResults) throw this.refusal(operation, answer, platforms);
     return json;
   }
 

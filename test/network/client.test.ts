@@ -85,12 +85,14 @@ test("a refused publication without results is rejected, and with unreadable one
     [PUBLISH]: [
       { status: 422, json: { results: [] } },
       { status: 409, json: { results: [{ platform: "tiktok", posted: "maybe" }] } },
+      { status: 400, json: { results: { tiktok: true } } },
     ],
   });
   const publish = () => failureOf(service.publish({ jobId: JOB_ID, platforms: ["tiktok"] }));
 
   expect(await publish()).toMatchObject({ code: "refused", outcome: "rejected" });
   expect(await publish()).toMatchObject({ code: "bad_answer", outcome: "unknown", status: 409 });
+  expect(await publish()).toMatchObject({ code: "bad_answer", outcome: "unknown", status: 400 });
 });
 
 test.each([
