@@ -72,8 +72,16 @@ function rendered(name: string, error: BridgeError, effect: Effect): string {
   return `${name} [${code}, ${outcome}${retryable ? ", retryable" : ""}]\n  ${describeFailure(error, effect, NOW_MS)}\n`;
 }
 
-test("every failure of every operation says what failed and what to do", async () => {
-  const chapters = Object.values(OPERATIONS).map((operation) => {
+test("every failure of an operation says what failed and what to do", async () => {
+  const operations: readonly Operation[] = Object.values(OPERATIONS);
+  // The others fail in the words of listVideos, but for their verb.
+  const distinct = operations.filter(
+    (operation) =>
+      operation === OPERATIONS.listVideos ||
+      operation.whenUnknown !== undefined ||
+      operation.notFound !== undefined,
+  );
+  const chapters = distinct.map((operation) => {
     const effect = effectOf(operation);
     const texts = Object.entries(SITUATIONS).map(([situation, make]) =>
       rendered(situation, make(operation), effect),

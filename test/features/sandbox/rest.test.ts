@@ -170,5 +170,5 @@ test("the OpenAPI document describes the endpoints and how to page", async () =>
     "/api/v1/videos": { get: expect.objectContaining({ operationId: "listVideos", parameters }) },
   };
   expect(body).toMatchObject({ openapi: "3.1.0", servers: [{ url: sandbox.url }] });
-  expect(Object(body).paths).toEqual(endpoints);
+  expect(Object(body).paths).toMatchObject(endpoints);
 });
