@@ -134,6 +134,22 @@ test("files are read in the order of their names, however the disk lists them", 
   expect(readdirSync(folder)).toHaveLength(2);
 });
 
+test("a long file is read in turns with what else is under way", async () => {
+  const { folder, journal } = newJournal();
+  await journal.begin(VIDEO);
+  writeFileSync(join(folder, "journal-2026-11-20.jsonl"), "\n".repeat(100_000));
+  let [turns, isRead] = [0, false];
+  const takeTurns = () => {
+    turns += 1;
+    if (!isRead) setImmediate(takeTurns);
+  };
+  takeTurns();
+
+  expect(await topics(open(folder))).toEqual(["Tides"]);
+  isRead = true;
+  expect(turns).toBeGreaterThanOrEqual(100);
+});
+
 test.each([
   ["a link", symlinkSync],
   ["a second name", linkSync],
