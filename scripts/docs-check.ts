@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const FOLDERS = [".github", "docs"];
 const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS).filter((name) => name !== "");
 const SETTING_NAMES: readonly string[] = Object.values(SETTINGS).map(({ name }) => name);
-/** What stands for a value in a command. */
+/** Words that stand for a value in a command. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   CLIENT: "cursor",
   N: "8080",

@@ -1,4 +1,4 @@
-// What the documents say of each client, from the data of `config` and the table that `npm run test:clients` measured.
+// The documents' parts about each client, from the data of `config` and the table that `npm run test:clients` measured.
 
 import { readFileSync } from "node:fs";
 import { filesOf, FORMATS, keySourceOf } from "../src/commands/client-formats.ts";

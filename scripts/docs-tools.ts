@@ -147,7 +147,7 @@ function firstSentence(text: string): string {
   return /^.*?\.(?= |$)/.exec(text)?.[0].replace(/\.$/, "") ?? text;
 }
 
-/** What a user can choose for a video. */
+/** A user's choices for a video. */
 export function choicesTable(): string {
   const rows = Object.entries(argumentsOf("generate_video"))
     .filter(([, field]) => field.default !== undefined)

@@ -43,7 +43,7 @@ function write(): void {
     );
   for (const name of FOR_USERS) edit(name, (text) => withLaunch(text));
   edit("server.json", serverJson);
-  // What is below .github names versions of a release as examples.
+  // Files below .github name versions of a release as examples.
   const documents = DOCUMENTS.filter((name) => !name.startsWith(".github/"));
   for (const name of [...documents, ...PLUGIN_FILES])
     edit(name, (text) =>

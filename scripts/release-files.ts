@@ -31,7 +31,7 @@ const bundle = {
 };
 write("server.json", JSON.stringify({ ...server, packages: [...server.packages, bundle] }, undefined, 2));
 write("notes.md", notesOf(readFileSync("CHANGELOG.md", "utf8")));
-// What `npm install faceless-video-mcp` takes must never be a pre-release.
+// A plain `npm install faceless-video-mcp` must never take a pre-release.
 write("npm-tag", version.includes("-") ? "next" : "latest");
 packExtension();
 

@@ -62,7 +62,7 @@ export default {
           priority: 1,
           includeDependenciesRecursively: false,
         },
-        // What cli.ts loads first, so that it handles signals before anything else is loaded.
+        // Loaded first by cli.ts, so that it handles signals before anything else is loaded.
         {
           name: "start",
           test: /src.(command-line|config|settings.(values|loopback)|version|clock|errors)\.ts|package\.json/,

@@ -1,4 +1,4 @@
-// What the SDK needs of its runtime, without the JSON Schema validator that it would bundle (300 kB): zod
+// Gives the SDK what it needs of its runtime, without the JSON Schema validator that it would bundle (300 kB): zod
 // checks our input, and the answers of the service's MCP endpoint are read tolerantly.
 
 import process from "node:process";

@@ -81,7 +81,7 @@ export class StdioTransport implements Transport {
       this.#answering.delete(message.id);
     }
     const { output, transformOutgoing } = this.#options;
-    // What is sent in one turn is written at once.
+    // Messages of one turn are written at once.
     if (output.writableCorked === 0) {
       output.cork();
       setImmediate(() => output.uncork());

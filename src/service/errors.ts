@@ -63,7 +63,7 @@ export interface Circumstances {
   readonly isSandbox?: boolean | undefined;
 }
 
-/** Whether it applies, the error's code, its message, and the next step: of the user, if the last is true. */
+/** If it applies, the error's code, its message and the next step, which is the user's if the last is true. */
 type Row = readonly [boolean, ErrorCode, string, string, boolean?];
 
 /** Explains an answer that is not 2xx: why the service refused, what that proves and what to do. */

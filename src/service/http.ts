@@ -15,7 +15,7 @@ import { explainNetworkError, type TransportFacts, TransportFailure } from "./tr
 export interface HttpRequest {
   readonly method: Method;
   readonly url: URL;
-  /** Of this request alone: behind a proxy undici adds to them. */
+  /** Belongs to this request alone: behind a proxy undici adds to them. */
   readonly headers: Record<string, string>;
   readonly body?: string;
   /** Takes the key out of the answer's headers, before any part of them is shown. */

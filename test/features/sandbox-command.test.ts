@@ -1,4 +1,4 @@
-// What `sandbox` prints at a terminal.
+// The output of `sandbox` at a terminal.
 
 import { expect, test } from "vitest";
 import { runSandbox } from "../../src/commands/sandbox.ts";

@@ -1,4 +1,4 @@
-// What the tools declare in the source; test/e2e/contract.test.ts holds what the built server lists.
+// The tools as the source declares them; test/e2e/contract.test.ts holds the list of the built server.
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// What Claude Desktop starts: turns the switches of its settings page into options of the server. In old
+// Started by Claude Desktop: turns the switches of its settings page into options of the server. In old
 // syntax, since some of its surfaces start a bundle with whatever Node the machine has.
 "use strict";
 (function () {
@@ -11,7 +11,7 @@
   for (var name in SWITCHES) {
     if (process.env[name] === "true") options.push(SWITCHES[name]);
   }
-  // What was left empty may come as the placeholder that the manifest has for it.
+  // A field that was left empty may come as the placeholder that the manifest has for it.
   for (var variable in process.env) {
     if (process.env[variable].indexOf("${user_config.") === 0) delete process.env[variable];
   }

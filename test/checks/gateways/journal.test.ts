@@ -205,7 +205,7 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
     expect({ made: proxy.made, orders: orders() }).toEqual({ made: 1, orders: 1 });
   });
 
-  test("what one computer orders and posts is known on another whose clock is wrong", async () => {
+  test("the orders and posts of one computer are known on another whose clock is wrong", async () => {
     const ready = { status: "completed", videoUrls: [], finalVideoUrl: "https://media.example/final.mp4" };
     const { start, env, orders, rest } = await startService({
       [GENERATE]: STARTED,
