@@ -122,8 +122,8 @@ export class GenerateOnce {
       const newest = matching.at(-1);
       const doubts = newest === undefined ? warnings : [];
       const code = confirmationCode([orderKey(ordered), ...doubts.map(({ finding }) => finding)], matching);
-      const isStale = confirm !== undefined && confirm !== code;
       if (confirm !== code) {
+        const isStale = confirm !== undefined;
         if (doubts.length > 0) throw checkOrderError(doubts, { code, isStale });
         const earlier = await this.#findEarlier(call, snapshot, { code, isStale });
         if (earlier !== undefined) return earlier;

@@ -4,7 +4,19 @@ import { expect, test } from "vitest";
 import { type PrivateFolder, openPrivateFolder } from "../../src/idempotency/private-folder.ts";
 import type { OrderPlan } from "../../src/idempotency/generate-once.ts";
 import { CALL_MS } from "../../src/service/time-budget.ts";
-import { Computer, DAY_MS, errorOf, fails, HOUR_MS, MINUTE_MS, NOW, TIDES } from "../fixtures/computer.ts";
+import type { Order } from "../../src/service/responses.ts";
+import {
+  codeIn,
+  Computer,
+  DAY_MS,
+  errorOf,
+  failure,
+  fails,
+  HOUR_MS,
+  MINUTE_MS,
+  NOW,
+  TIDES,
+} from "../fixtures/computer.ts";
 
 /** How long an order guards. */
 const GUARD_MS = 20 * HOUR_MS;
@@ -184,4 +196,54 @@ test("The code stays valid while nothing newer is known: after a refusal, a look
   computer.pass(HOUR_MS);
 
   expect(await computer.process().generate(TIDES)).toMatchObject({ code: confirm });
+});
+
+const DOUBT = { finding: "The text takes 40 s to say.", advice: "Order 40 s." };
+
+test("A code for an order that looks like a mistake is valid for that order alone, as it is then", async () => {
+  const computer = new Computer();
+  const { generateOnce } = computer.process();
+  const call = (order: Order, confirm?: string) =>
+    generateOnce.run(order, { warnings: [DOUBT], ...(confirm !== undefined && { confirm }) });
+  const error = await errorOf(call(TIDES));
+  expect(error).toEqual({
+    code: "check_order",
+    message: "Not sent: The text takes 40 s to say.",
+    nextStep: expect.stringMatching(
+      /^Order 40 s\. Only if the user wants the order as it is, call generate_video again with confirm: "\w{6}"\.$/,
+    ),
+    outcome: "not_sent",
+    retryable: false,
+  });
+  const code = codeIn(error);
+  for (const other of [
+    { topic: "Moons rise", duration: 20 },
+    { ...TIDES, duration: 30 },
+  ])
+    expect(await errorOf(call(other, code))).toMatchObject({
+      code: "check_order",
+      message: expect.stringMatching(/^The confirm code .+ Not sent: /),
+    });
+  expect(computer.orders).toEqual([]);
+  await call(TIDES, code);
+
+  expect(computer.orders).toEqual([TIDES]);
+});
+
+test("A user who is asked about each order isn't told of a repeat after a refund", async () => {
+  const computer = await afterFirst();
+  computer.statuses.set("job-1", "failed");
+  const plans: OrderPlan[] = [];
+  const ask = async (plan: OrderPlan) => (plans.push(plan), { userMs: 0 });
+  await computer.process().generateOnce.run(TIDES, { asksFirst: true, ask });
+
+  expect(plans).toMatchObject([{ repeat: undefined }]);
+  expect(computer.orders).toHaveLength(2);
+});
+
+test("A refused order names no job that it could have started", async () => {
+  const computer = new Computer();
+  computer.onGenerate = fails("rejected");
+
+  expect(await errorOf(computer.process().generate(TIDES))).toEqual(failure("rejected").facts);
 });

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { Publication } from "../../src/service/responses.ts";
-import { codeIn, Computer, DAY_MS, errorOf, failure, fails, MINUTE_MS } from "../fixtures/computer.ts";
+import { codeIn, Computer, DAY_MS, errorOf, failure, fails, JOB, MINUTE_MS } from "../fixtures/computer.ts";
 
 const sentTo = ({ posts }: Computer) => posts.map(({ platforms }) => platforms);
 const TIKTOK = { platform: "tiktok", ok: true, url: "https://tiktok.example/1" };
@@ -114,6 +114,43 @@ test("A platform with an unknown outcome is refused with a code, however long ag
     retryable: false,
   });
   expect(computer.posts).toHaveLength(1);
+});
+
+test("A post of one video neither answers nor holds back another video's", async () => {
+  const computer = await afterFirst();
+  const { publishOnce } = computer.process();
+  const other = { jobId: "11111111-3c1d-4e5a-9b7c-8d6e5f4a3b2c", platforms: ["tiktok"] };
+
+  expect(await publishOnce.run(other, async () => ({ userMs: 0 }))).toMatchObject({
+    results: [{ platform: "tiktok", ok: true, url: "https://tiktok.example/2" }],
+    code: undefined,
+  });
+  expect(computer.posts.map(({ jobId }) => jobId)).toEqual([JOB, other.jobId]);
+});
+
+test("The results come in the order in which the platforms were named, posted earlier or now", async () => {
+  const computer = await afterFirst();
+  const { results } = await computer.process().publish(["youtube", "tiktok", "x"]);
+
+  expect(results.map(({ platform }) => platform)).toEqual(["youtube", "tiktok", "x"]);
+});
+
+test("A code for posts of unknown outcome leaves out a platform that has the video", async () => {
+  const computer = await afterLost();
+  computer.pass(MINUTE_MS);
+  computer.onPublish = fails("unknown");
+  await errorOf(computer.process().publish(["youtube"]));
+  computer.onPublish = new Computer().onPublish;
+  computer.pass(6 * MINUTE_MS);
+  await computer.process().publish(["x"]);
+  const error = await errorOf(computer.process().publish(["x", "tiktok", "youtube"], { confirm: "123456" }));
+
+  expect(error.message).toMatch(
+    /^The confirm code .+ 6 minutes ago this video was sent to TikTok and YouTube /,
+  );
+  expect(error.nextStep).toContain('platforms ["tiktok","youtube"]');
+  await computer.process().publish(["tiktok", "youtube"], { confirm: codeIn(error) });
+  expect(sentTo(computer).at(-1)).toEqual(["tiktok", "youtube"]);
 });
 
 test("A platform with an unknown outcome holds the whole call back, and the text says how to post to the others", async () => {
