@@ -1,7 +1,6 @@
 // A job in words, for results and errors: what is known of it, and what that means to the caller. Pure: everything
 // comes from the job's record. The tables have a sentence per item; those that don't apply are left out.
 
-import * as z from "zod";
 import type { Config } from "../config.ts";
 import type { JobLookup } from "../idempotency/generate-once.ts";
 import { type JobState, jobUri, stateOf, UNLISTED_MS } from "../service/job.ts";
@@ -9,16 +8,8 @@ import { ageMs, type JobOrder, type JobPost, type JobRecord, lastState } from ".
 import { RENDER_TIME } from "../service/options.ts";
 import { platformTitle } from "../service/platforms.ts";
 import type { Job } from "../service/responses.ts";
-import {
-  cleanServiceText,
-  cutText,
-  describeAge,
-  inSentences,
-  inWords,
-  localTime,
-  quote,
-  stripUnsafeCharacters,
-} from "../text.ts";
+import { cutText, describeAge, inSentences, inWords, quote } from "../text.ts";
+import { describeArguments, describePost, linkOf, newestOf, savedToOf } from "./record-fields.ts";
 import { type ToolOutcome, USUAL_WAIT_SECONDS } from "./tool.ts";
 
 /** Much longer than renders usually take. */
@@ -204,42 +195,9 @@ export function describePosts({ posts = [] }: JobRecord): string {
   return sent.length === 0 ? "" : `The journal has these posts of the video: ${sent.join(", ")}.`;
 }
 
-/** A post whose outcome is not known counts only as the newest of its platform. */
-function newestOf(posts: readonly JobPost[]): readonly JobPost[] {
-  return posts.filter(
-    ({ platform, result }, index) =>
-      result !== undefined || posts.slice(index + 1).every((later) => later.platform !== platform),
-  );
-}
-
-/** A post, as results name it. Anyone who may write to the journal may write anything. */
-export function describePost({ platform, atMs, result }: JobPost) {
-  const url = linkOf(result);
-  return {
-    platform: cleanServiceText(platform, 100),
-    ...(url !== undefined && { url }),
-    at: localTime(atMs),
-    ...(result === undefined && { unknown: true }),
-  };
-}
-
-function linkOf(result: JobPost["result"]): string | undefined {
-  const url = result?.url;
-  if (typeof url !== "string" || !/^https?:\/\/\S{1,4096}$/i.test(url)) return undefined;
-  return stripUnsafeCharacters(url) === url ? url : undefined;
-}
-
 /** Each platform once, though each post on it is an entry. */
 function titlesOf(posts: readonly JobPost[] = [], isWanted: (post: JobPost) => boolean): string {
   return inWords([...new Set(posts.filter(isWanted).map(({ platform }) => platformTitle(platform)))]);
-}
-
-/** The arguments as ordered, without unsafe characters. */
-export function describeArguments({ arguments: args }: JobOrder): JobOrder["arguments"] {
-  const clean = (value: unknown) => (typeof value === "string" ? stripUnsafeCharacters(value) : value);
-  return Object.fromEntries(
-    Object.entries(args).map(([name, value]) => [stripUnsafeCharacters(name), clean(value)]),
-  );
 }
 
 function describeOrder(order: JobOrder, { wholeTopic = false }: DescribeOptions) {
@@ -247,18 +205,6 @@ function describeOrder(order: JobOrder, { wholeTopic = false }: DescribeOptions)
   const topic = cutText(String(args["topic"]), MAX_TOPIC_CHARACTERS);
   const isCut = !wholeTopic && topic !== args["topic"];
   return { args: isCut ? { ...args, topic } : args, isCut };
-}
-
-/** Describes a post's fields in words: a schema would make tools/list longer. */
-export const publishedToField = () =>
-  z.array(z.looseObject({})).describe("{platform, url, at, unknown}, known to this computer only").optional();
-
-export const savedToField = () => ({
-  savedTo: z.string().describe("File on the computer that runs this server").optional(),
-});
-
-export function savedToOf({ saved }: JobRecord): { readonly savedTo?: string } {
-  return saved?.state === "saved" ? { savedTo: saved.path } : {};
 }
 
 function hasUnsafeLinks(job: Job): boolean {

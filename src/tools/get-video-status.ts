@@ -7,7 +7,8 @@ import { hasEnded } from "../jobs/job-record.ts";
 import type { Job } from "../service/responses.ts";
 import { inSentences } from "../text.ts";
 import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
-import { describe, describePosts, publishedToField, savedToField } from "./describe.ts";
+import { describe, describePosts } from "./describe.ts";
+import { publishedToField, savedToField } from "./record-fields.ts";
 import {
   defineTool,
   guidanceFields,

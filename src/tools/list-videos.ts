@@ -10,7 +10,13 @@ import { firstSpokenWords } from "../service/spoken-words.ts";
 import { cutText, describeAge, inSentences, inWords, localTime, quote } from "../text.ts";
 import { UNDER_WAY_MS } from "../service/time-budget.ts";
 import { asNumber } from "./arguments.ts";
-import { describeArguments, describePost, publishedToField, savedToField, savedToOf } from "./describe.ts";
+import {
+  describeArguments,
+  describePost,
+  publishedToField,
+  savedToField,
+  savedToOf,
+} from "./record-fields.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
 const MAX_LIMIT = 100;

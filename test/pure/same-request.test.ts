@@ -6,7 +6,7 @@ import type { OrderEntry } from "../../src/idempotency/journal.ts";
 import { jobHistories, SameOrders } from "../../src/idempotency/same-request.ts";
 import type { Order } from "../../src/service/responses.ts";
 import { localTime } from "../../src/text.ts";
-import { describePost } from "../../src/tools/describe.ts";
+import { describePost } from "../../src/tools/record-fields.ts";
 import { Computer, errorOf, fails, JOB, MINUTE_MS, NOW, type Process, TIDES } from "../fixtures/computer.ts";
 
 /** Where the job was posted, as results say it. */

@@ -1,0 +1,51 @@
+// The fields of a result that the service doesn't give: posts and arguments come from the journal, saved files from
+// this computer's disk. Pure.
+
+import * as z from "zod";
+import type { JobOrder, JobPost, JobRecord } from "../jobs/job-record.ts";
+import { cleanServiceText, localTime, stripUnsafeCharacters } from "../text.ts";
+
+/** Describes a post's fields in words: a schema would make tools/list longer. */
+export const publishedToField = () =>
+  z.array(z.looseObject({})).describe("{platform, url, at, unknown}, known to this computer only").optional();
+
+export const savedToField = () => ({
+  savedTo: z.string().describe("File on the computer that runs this server").optional(),
+});
+
+export function savedToOf({ saved }: JobRecord): { readonly savedTo?: string } {
+  return saved?.state === "saved" ? { savedTo: saved.path } : {};
+}
+
+/** A post whose outcome is not known counts only as the newest of its platform. */
+export function newestOf(posts: readonly JobPost[]): readonly JobPost[] {
+  return posts.filter(
+    ({ platform, result }, index) =>
+      result !== undefined || posts.slice(index + 1).every((later) => later.platform !== platform),
+  );
+}
+
+/** A post, as results name it. Anyone who may write to the journal may write anything. */
+export function describePost({ platform, atMs, result }: JobPost) {
+  const url = linkOf(result);
+  return {
+    platform: cleanServiceText(platform, 100),
+    ...(url !== undefined && { url }),
+    at: localTime(atMs),
+    ...(result === undefined && { unknown: true }),
+  };
+}
+
+export function linkOf(result: JobPost["result"]): string | undefined {
+  const url = result?.url;
+  if (typeof url !== "string" || !/^https?:\/\/\S{1,4096}$/i.test(url)) return undefined;
+  return stripUnsafeCharacters(url) === url ? url : undefined;
+}
+
+/** The arguments as ordered, without unsafe characters. */
+export function describeArguments({ arguments: args }: JobOrder): JobOrder["arguments"] {
+  const clean = (value: unknown) => (typeof value === "string" ? stripUnsafeCharacters(value) : value);
+  return Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [stripUnsafeCharacters(name), clean(value)]),
+  );
+}
