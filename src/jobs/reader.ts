@@ -52,7 +52,7 @@ export class JobReader {
     this.#options = options;
   }
 
-  /** The job as it stands now: ended if it ever had. Rejects as the source does, and with `cancelled` by the signal. */
+  /** The job as it stands now. One that has ended stays so. Rejects as the source does, and with `cancelled` by the signal. */
   async read(jobId: string, options: ReadOptions): Promise<Job> {
     const { background, signal } = options;
     if (signal?.aborted === true) throw cancelledError(CANCELLED);

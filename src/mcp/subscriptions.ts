@@ -90,7 +90,7 @@ export class Subscriptions {
         .catch((error: unknown) => this.#application.log.debug("A notification was not sent.", error));
   }
 
-  /** False if the URI is no job's. Subscribing again only restarts polling that had ended. */
+  /** Returns false if the URI isn't a job's. Subscribing again only restarts polling that had ended. */
   #subscribe(key: string, uri: string): boolean {
     const { jobs, poller } = this.#application;
     const jobId = jobIdOf(uri);

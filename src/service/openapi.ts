@@ -74,7 +74,7 @@ function resolve(root: Json, value: unknown): Json {
   return objectOf(names.reduce<unknown>((target, name) => objectOf(target)[name], root));
 }
 
-/** Its fields; none if it is no object. */
+/** Returns its fields; none if it isn't an object. */
 export function objectOf(value: unknown): Json {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }

@@ -22,7 +22,7 @@ const ECHOES = [
 ];
 const echoed = { ...Object.fromEntries(ECHOES.entries()), [CANARY]: CANARY };
 
-test("The search finds a key in every encoding, and nothing else", () => {
+test("the search finds a key in every encoding, and nothing else", () => {
   expect(ECHOES.map((echo) => tracesOf(CANARY, JSON.stringify(echo)).length > 0)).not.toContain(false);
   expect(tracesOf(CANARY, "fl_[redacted], ZmxfQzRuYXJ5 and fl_C4nary")).toEqual([]);
 });

@@ -209,7 +209,7 @@ test.each([
   [12, 1, []],
   [8, 2, [8_000]],
 ] as const)(
-  "A GET has 20 s: a wait of %i s after 10 s means %i requests",
+  "a GET has 20 s: a wait of %i s after 10 s means %i requests",
   async (seconds, requests, slept) => {
     const clock = jumpingClock();
     const { service, rest } = await bridge(

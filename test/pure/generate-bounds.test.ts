@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { openPrivateFolder } from "../../src/idempotency/private-folder.ts";
 import { Computer, DAY_MS, errorOf, fails, failure, resolvers, TIDES } from "../fixtures/computer.ts";
 
-test("The limit of videos in 24 hours counts what all processes have or may have started", async () => {
+test("the limit of videos in 24 hours counts what all processes have or may have started", async () => {
   const computer = new Computer();
   const limited = () => computer.process({ maxGenerations: 2 });
   computer.onGenerate = fails("rejected");
@@ -28,7 +28,7 @@ test("The limit of videos in 24 hours counts what all processes have or may have
   expect(computer.orders).toHaveLength(3);
 });
 
-test("The limit of videos in 24 hours lets the same video's job through, and the next video a day later", async () => {
+test("the limit of videos in 24 hours lets the same video's job through, and the next video a day later", async () => {
   const computer = new Computer();
   await computer.process().generate(TIDES);
   const limited = computer.process({ maxGenerations: 1 });
@@ -69,7 +69,7 @@ test.each(["generate", "publish"] as const)(
   },
 );
 
-test("An outcome that can't be recorded is known to its own process, and under way for others", async () => {
+test("an outcome that can't be recorded is known to its own process, and under way for others", async () => {
   const computer = new Computer();
   const disk = openPrivateFolder(computer.folder);
   const append: typeof disk.append = (name, text) =>
@@ -95,7 +95,7 @@ const lostWith = (videos: { jobId: string; status: string }[] | Error, known: st
       .generate(TIDES),
   );
 
-test("A lost answer is reported with the jobs that appeared since, ended ones too, at most five", async () => {
+test("a lost answer is reported with the jobs that appeared since, ended ones too, at most five", async () => {
   const running = [7, 6, 5, 4, 3, 2, 1].map((number) => ({ jobId: `job-${number}`, status: "processing" }));
 
   expect(await lostWith([{ jobId: "quick", status: "completed" }, ...running], ["job-6"])).toEqual({
@@ -113,11 +113,11 @@ test.each([
     [{ jobId: `\u001B[2J${"j".repeat(100)}`, status: "\u202Edone\nObey!" }],
     `The newest jobs that could be it: "${"j".repeat(59)}…" ("done Obey!"). Look.`,
   ],
-])("A lost answer is reported in clean words if the job that could be it is %s", async (_, listed, text) => {
+])("a lost answer is reported in clean words if the job that could be it is %s", async (_, listed, text) => {
   expect(await lostWith(listed)).toMatchObject({ nextStep: text });
 });
 
-test("A lost answer names no job of another order, also of one that was answered after it", async () => {
+test("a lost answer names no job of another order, also of one that was answered after it", async () => {
   const computer = new Computer();
   const other = resolvers();
   computer.onGenerate = ({ topic }) =>
@@ -141,7 +141,7 @@ test("A lost answer names no job of another order, also of one that was answered
   );
 });
 
-test("When the process ends, what was sent is recorded and answered, and nothing else is sent", async () => {
+test("when the process ends, what was sent is recorded and answered, and nothing else is sent", async () => {
   const computer = new Computer();
   const answer = resolvers();
   computer.onGenerate = () => answer.promise;
@@ -164,7 +164,7 @@ test("When the process ends, what was sent is recorded and answered, and nothing
   });
 });
 
-test("A request under way is withdrawn by its caller or the end of the process, which also ends a wait", async () => {
+test("a request under way is withdrawn by its caller or the end of the process, which also ends a wait", async () => {
   const computer = new Computer();
   const caller = new AbortController();
   computer.onGenerate = () => new Promise(() => {});
@@ -182,7 +182,7 @@ test("A request under way is withdrawn by its caller or the end of the process, 
   expect(await errorOf(process.generate(TIDES))).toMatchObject({ code: "cancelled" });
 });
 
-test("A paid request has what is left of its call's 38 s, by a clock that nobody sets", async () => {
+test("a paid request has what is left of its call's 38 s, by a clock that nobody sets", async () => {
   const computer = new Computer();
   computer.onGenerate = fails("rejected");
   const disk = openPrivateFolder(computer.folder);

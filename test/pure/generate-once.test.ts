@@ -50,7 +50,7 @@ test.each([
   ["unreadable", GUARD_MS - 1],
   ["completed", GUARD_MS - 1],
   ["not found", GUARD_MS - 1],
-])("The same video is not started while the first one's job is %s after %i ms", async (status, ageMs) => {
+])("the same video is not started while the first one's job is %s after %i ms", async (status, ageMs) => {
   const computer = await afterFirst();
   computer.statuses.set("job-1", status);
   computer.pass(ageMs);
@@ -64,7 +64,7 @@ test.each([
   expect(computer.orders).toHaveLength(1);
 });
 
-test("A job that runs guards behind any number of failed ones of the same day", async () => {
+test("a job that runs guards behind any number of failed ones of the same day", async () => {
   const computer = await afterFirst();
   for (let number = 2; number <= 12; number += 1) {
     const earlier = await computer.process().generate(TIDES);
@@ -102,7 +102,7 @@ test("the answer says how many videos of the same words were ordered", async () 
   expect(await computer.process().generate(TIDES)).toMatchObject({ jobId: "job-2", count: 2, ageMs: 0 });
 });
 
-test("The same video is refused with a code from six minutes to 20 hours after a lost answer", async () => {
+test("the same video is refused with a code from six minutes to 20 hours after a lost answer", async () => {
   const computer = new Computer();
   computer.onGenerate = fails("unknown");
   const call = () => errorOf(computer.process().generate(TIDES));
@@ -122,7 +122,7 @@ test.each([
   ["six minutes", 6 * MINUTE_MS],
   ["a year", 365 * DAY_MS],
 ])(
-  "An order whose answer was lost on a clock that was %s ahead is not sent again without a code",
+  "an order whose answer was lost on a clock that was %s ahead is not sent again without a code",
   async (_, ms) => {
     const computer = new Computer();
     computer.clock.epochMs = NOW + ms;
@@ -138,7 +138,7 @@ test.each([
   },
 );
 
-test("The same video is refused after a fault of this server that may have followed the request", async () => {
+test("the same video is refused after a fault of this server that may have followed the request", async () => {
   const computer = new Computer();
   computer.onGenerate = () => Promise.reject(new TypeError("a fault of this server"));
   await expect(computer.process().generate(TIDES)).rejects.toBeInstanceOf(TypeError);
@@ -150,7 +150,7 @@ test.each([
   ["the same file, behind its line", 0],
   ["the next day's file", 12 * HOUR_MS],
 ])(
-  "A request that another process has made meanwhile is not made again, if that stands in %s",
+  "a request that another process has made meanwhile is not made again, if that stands in %s",
   async (_, afterMs) => {
     const computer = new Computer();
     const disk = openPrivateFolder(computer.folder);
@@ -175,7 +175,7 @@ test.each([
   },
 );
 
-test("A request whose line is gone when it is looked for is not sent", async () => {
+test("a request whose line is gone when it is looked for is not sent", async () => {
   const computer = new Computer();
   const append = async () => {};
   const process = computer.process({ disk: { ...openPrivateFolder(computer.folder), append } });
@@ -187,7 +187,7 @@ test("A request whose line is gone when it is looked for is not sent", async () 
   expect(computer.orders).toEqual([]);
 });
 
-test("The code stays valid while nothing newer is known: after a refusal, a look at the job, and an hour", async () => {
+test("the code stays valid while nothing newer is known: after a refusal, a look at the job, and an hour", async () => {
   const computer = await afterFirst();
   const again = await computer.process().generate(TIDES);
   const confirm = again.alreadyStarted ? again.code : "";
@@ -200,7 +200,7 @@ test("The code stays valid while nothing newer is known: after a refusal, a look
 
 const DOUBT = { finding: "The text takes 40 s to say.", advice: "Order 40 s." };
 
-test("A code for an order that looks like a mistake is valid for that order alone, as it is then", async () => {
+test("a code for an order that looks like a mistake is valid for that order alone, as it is then", async () => {
   const computer = new Computer();
   const { generateOnce } = computer.process();
   const call = (order: Order, confirm?: string) =>
@@ -230,7 +230,7 @@ test("A code for an order that looks like a mistake is valid for that order alon
   expect(computer.orders).toEqual([TIDES]);
 });
 
-test("A user who is asked about each order isn't told of a repeat after a refund", async () => {
+test("a user who is asked about each order isn't told of a repeat after a refund", async () => {
   const computer = await afterFirst();
   computer.statuses.set("job-1", "failed");
   const plans: OrderPlan[] = [];
@@ -241,7 +241,7 @@ test("A user who is asked about each order isn't told of a repeat after a refund
   expect(computer.orders).toHaveLength(2);
 });
 
-test("A refused order names no job that it could have started", async () => {
+test("a refused order names no job that it could have started", async () => {
   const computer = new Computer();
   computer.onGenerate = fails("rejected");
 

@@ -29,7 +29,7 @@ async function afterLost(platforms: readonly string[] = ["tiktok"]): Promise<Com
   return computer;
 }
 
-test("A platform that has the video comes back with the earlier result, from every process, 89 days later too", async () => {
+test("a platform that has the video comes back with the earlier result, from every process, 89 days later too", async () => {
   const computer = await afterFirst();
   computer.pass(89 * DAY_MS);
 
@@ -47,7 +47,7 @@ test.each([
   ["youtube", ["threads"], "threads"],
   ["all", ["tiktok", "youtube"], "youtube"],
   ["tiktok", ["tiktok", "youtube"], "youtube"],
-])("A post on %s whose answer names %j counts as one on %s", async (asked, named, platform) => {
+])("a post on %s whose answer names %j counts as one on %s", async (asked, named, platform) => {
   const computer = new Computer();
   const failed = { platform: asked, ok: false };
   computer.onPublish = async () => ({
@@ -61,7 +61,7 @@ test.each([
   expect(computer.posts).toHaveLength(1);
 });
 
-test("The journal keeps of the service's answer what the guard and a history need", async () => {
+test("the journal keeps of the service's answer what the guard and a history need", async () => {
   const computer = new Computer();
   computer.onPublish = async () => ({
     results: [
@@ -82,7 +82,7 @@ test("The journal keeps of the service's answer what the guard and a history nee
   expect(JSON.stringify(await journal.entries())).not.toMatch(/views|posted|words/);
 });
 
-test("A platform that failed is the only one that is sent again", async () => {
+test("a platform that failed is the only one that is sent again", async () => {
   const computer = new Computer();
   computer.onPublish = async () => ({ results: [TIKTOK, { platform: "youtube", ok: false }] });
   await computer.process().publish(["tiktok", "youtube"]);
@@ -100,7 +100,7 @@ test.each(["rejected", "not_sent"] as const)("A request that was %s is sent agai
   expect(computer.posts).toHaveLength(2);
 });
 
-test("A platform with an unknown outcome is refused with a code, however long ago it was sent", async () => {
+test("a platform with an unknown outcome is refused with a code, however long ago it was sent", async () => {
   const computer = await afterLost();
   computer.pass(80 * DAY_MS);
   const error = await errorOf(computer.process().publish(["tiktok"]));
@@ -116,7 +116,7 @@ test("A platform with an unknown outcome is refused with a code, however long ag
   expect(computer.posts).toHaveLength(1);
 });
 
-test("A post of one video neither answers nor holds back another video's", async () => {
+test("a post of one video neither answers nor holds back another video's", async () => {
   const computer = await afterFirst();
   const { publishOnce } = computer.process();
   const other = { jobId: "11111111-3c1d-4e5a-9b7c-8d6e5f4a3b2c", platforms: ["tiktok"] };
@@ -128,14 +128,14 @@ test("A post of one video neither answers nor holds back another video's", async
   expect(computer.posts.map(({ jobId }) => jobId)).toEqual([JOB, other.jobId]);
 });
 
-test("The results come in the order in which the platforms were named, posted earlier or now", async () => {
+test("the results come in the order in which the platforms were named, posted earlier or now", async () => {
   const computer = await afterFirst();
   const { results } = await computer.process().publish(["youtube", "tiktok", "x"]);
 
   expect(results.map(({ platform }) => platform)).toEqual(["youtube", "tiktok", "x"]);
 });
 
-test("A code for posts of unknown outcome leaves out a platform that has the video", async () => {
+test("a code for posts of unknown outcome leaves out a platform that has the video", async () => {
   const computer = await afterLost();
   computer.pass(MINUTE_MS);
   computer.onPublish = fails("unknown");
@@ -153,7 +153,7 @@ test("A code for posts of unknown outcome leaves out a platform that has the vid
   expect(sentTo(computer).at(-1)).toEqual(["tiktok", "youtube"]);
 });
 
-test("A platform with an unknown outcome holds the whole call back, and the text says how to post to the others", async () => {
+test("a platform with an unknown outcome holds the whole call back, and the text says how to post to the others", async () => {
   const computer = await afterLost();
 
   expect(await errorOf(computer.process().publish(["youtube", "tiktok"]))).toMatchObject({
@@ -163,7 +163,7 @@ test("A platform with an unknown outcome holds the whole call back, and the text
   });
 });
 
-test("The outcome is not known of a platform that the service's answer does not mention", async () => {
+test("the outcome is not known of a platform that the service's answer does not mention", async () => {
   const computer = new Computer();
   computer.onPublish = async () => ({ results: [TIKTOK], note: "partial" });
   expect(await computer.process().publish(["tiktok", "x"])).toMatchObject({
@@ -174,7 +174,7 @@ test("The outcome is not known of a platform that the service's answer does not 
   expect(await errorOf(computer.process().publish(["x"]))).toMatchObject({ code: "duplicate" });
 });
 
-test("A platform with an unknown outcome stays unknown after a confirmed attempt that failed, and is posted after one that succeeded", async () => {
+test("a platform with an unknown outcome stays unknown after a confirmed attempt that failed, and is posted after one that succeeded", async () => {
   const computer = await afterLost();
   const confirmed = async () => {
     const confirm = codeIn(await errorOf(computer.process().publish(["tiktok"])));
@@ -191,7 +191,7 @@ test("A platform with an unknown outcome stays unknown after a confirmed attempt
   expect(computer.posts).toHaveLength(3);
 });
 
-test("The outcome is not known of a platform whose confirmed repeat got no answer", async () => {
+test("the outcome is not known of a platform whose confirmed repeat got no answer", async () => {
   const computer = await afterFirst();
   const { code } = await computer.process().publish(["tiktok"]);
   computer.onPublish = fails("unknown");
@@ -201,7 +201,7 @@ test("The outcome is not known of a platform whose confirmed repeat got no answe
   expect(await errorOf(computer.process().publish(["tiktok"]))).toMatchObject({ code: "duplicate" });
 });
 
-test("A post that is under way is waited for by other processes, which send only what is left", async () => {
+test("a post that is under way is waited for by other processes, which send only what is left", async () => {
   const computer = new Computer();
   computer.waitMs = 1;
   const calls = [["a", "b"], ["b", "c"], ["c", "a"], ["a"]].map((platforms) =>
@@ -212,7 +212,7 @@ test("A post that is under way is waited for by other processes, which send only
   expect(sentTo(computer).flat().sort()).toEqual(["a", "b", "c"]);
 });
 
-test("A post that stays under way is an error without a code, also for a call that brings one", async () => {
+test("a post that stays under way is an error without a code, also for a call that brings one", async () => {
   const both = ["tiktok", "youtube"];
   const computer = await afterLost(both);
   const confirm = codeIn(await errorOf(computer.process().publish(both)));
@@ -235,7 +235,7 @@ test("A post that stays under way is an error without a code, also for a call th
   expect(computer.posts).toHaveLength(2);
 });
 
-test("The code posts a second time, once", async () => {
+test("the code posts a second time, once", async () => {
   const computer = await afterFirst();
   const { code: confirm } = await computer.process().publish(["tiktok"]);
   await Promise.allSettled([
@@ -247,7 +247,7 @@ test("The code posts a second time, once", async () => {
   expect(computer.posts).toHaveLength(2);
 });
 
-test("The code is valid for exactly the platforms that were named with it", async () => {
+test("the code is valid for exactly the platforms that were named with it", async () => {
   const computer = new Computer();
   await computer.process().publish(["tiktok", "youtube"]);
   const { code: confirm } = await computer.process().publish(["tiktok"]);
@@ -259,7 +259,7 @@ test("The code is valid for exactly the platforms that were named with it", asyn
   expect(sentTo(computer)).toEqual([["tiktok", "youtube"], ["tiktok"]]);
 });
 
-test("The code does not change when another platform changes", async () => {
+test("the code does not change when another platform changes", async () => {
   const computer = await afterFirst();
   const { code } = await computer.process().publish(["tiktok"]);
   await computer.process().publish(["youtube"]);
@@ -267,7 +267,7 @@ test("The code does not change when another platform changes", async () => {
   expect(await computer.process().publish(["tiktok"])).toMatchObject({ code });
 });
 
-test("No failure of a confirmed repeat says that waiting makes it safe", async () => {
+test("no failure of a confirmed repeat says that waiting makes it safe", async () => {
   const computer = await afterFirst();
   const { code: confirm } = await computer.process().publish(["tiktok"]);
   computer.onPublish = () =>
@@ -283,7 +283,7 @@ test("No failure of a confirmed repeat says that waiting makes it safe", async (
   });
 });
 
-test("A user who agrees after another process has posted is asked anew, about the rest", async () => {
+test("a user who agrees after another process has posted is asked anew, about the rest", async () => {
   const computer = new Computer();
   const asked: (readonly string[])[] = [];
   await computer.process().publish(["tiktok", "youtube"], {}, async ({ platforms }) => {
@@ -296,7 +296,7 @@ test("A user who agrees after another process has posted is asked anew, about th
   expect(sentTo(computer)).toEqual([["tiktok"], ["youtube"]]);
 });
 
-test("A user who agrees after the process began to end publishes nothing", async () => {
+test("a user who agrees after the process began to end publishes nothing", async () => {
   const computer = new Computer();
   const process = computer.process();
   const call = process.publish(["tiktok"], {}, async () => (await process.guard.close(), { userMs: 0 }));

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { DeadlineError } from "../../src/errors.ts";
 import { Computer, errorOf, fails, failure, MINUTE_MS, NOW, resolvers, TIDES } from "../fixtures/computer.ts";
 
-test("A call whose time is over while it waits gets an error without a code, and the next one the job", async () => {
+test("a call whose time is over while it waits gets an error without a code, and the next one the job", async () => {
   const computer = new Computer();
   const answer = resolvers();
   computer.onGenerate = () => answer.promise;
@@ -56,7 +56,7 @@ test.each(Object.entries(LOST))(
   },
 );
 
-test("A request stays under way for its own process until its late answer has come, which the next call gets", async () => {
+test("a request stays under way for its own process until its late answer has come, which the next call gets", async () => {
   const computer = new Computer();
   const late = resolvers();
   computer.onGenerate = () => Promise.reject(new DeadlineError(failure("unknown"), late.promise));
@@ -71,7 +71,7 @@ test("A request stays under way for its own process until its late answer has co
   await process.guard.close();
 });
 
-test("A request whose late answer is a refusal can be made again", async () => {
+test("a request whose late answer is a refusal can be made again", async () => {
   const computer = new Computer();
   const process = computer.process();
   computer.onGenerate = () =>
