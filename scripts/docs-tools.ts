@@ -1,7 +1,7 @@
 // The reference of the tools, and what can be chosen for a video, from the tools' own schemas and the catalog.
 
 import type { ErrorCode } from "../src/errors.ts";
-import { type Field, TOOL_SCHEMAS } from "../src/mcp/tool-schemas.ts";
+import { type Field, TOOL_SCHEMAS } from "../src/tools/tool-schemas.ts";
 import { PROMPTS } from "../src/prompts/catalog.ts";
 import { STATES } from "../src/service/job.ts";
 import { CATALOG_VOICES, DURATION, EXAMPLE_LANGUAGES } from "../src/service/options.ts";

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { BuildOptions } from "rolldown";
 import { CARD_HTML } from "../src/mcp/card/html.ts";
-import { TOOL_SCHEMAS } from "../src/mcp/tool-schemas.ts";
+import { TOOL_SCHEMAS } from "../src/tools/tool-schemas.ts";
 import { lateSchemas } from "./late-schemas.ts";
 import { notices } from "./notices.ts";
 import { unusedSchemas } from "./unused-schemas.ts";
@@ -10,7 +10,7 @@ import { unusedSchemas } from "./unused-schemas.ts";
 const source = (name: string) => fileURLToPath(new URL(`../src/${name}`, import.meta.url));
 /** Modules that the build replaces with their results. */
 const WORKED_OUT = new Map([
-  [source("mcp/tool-schemas.ts"), `export const TOOL_SCHEMAS = ${JSON.stringify(TOOL_SCHEMAS)};`],
+  [source("tools/tool-schemas.ts"), `export const TOOL_SCHEMAS = ${JSON.stringify(TOOL_SCHEMAS)};`],
   [source("mcp/card/html.ts"), `export const CARD_HTML = ${JSON.stringify(CARD_HTML)};`],
 ]);
 /** Parts of undici and pg that are not used here, loaded as empty: undici's are a seventh of the package. */
@@ -71,7 +71,7 @@ export default {
         // All that the first answer needs; a download would bring undici along.
         {
           name: "serve",
-          test: /@modelcontextprotocol.(server|core)|node_modules.zod|src.(mcp|jobs|idempotency).(?!download)|src.tools.|src.prompts.|src.(text|redact|log|lazy)\.ts|src.commands.(serve|create-application)|sdk-shims|src.service.(client|options|languages)\.ts/,
+          test: /@modelcontextprotocol.(server|core)|node_modules.zod|src.(mcp|jobs|idempotency).(?!download)|src.tools.|src.prompts.|src.(text|redact|log|lazy|value-at)\.ts|src.commands.(serve|create-application)|sdk-shims|src.service.(client|options|languages)\.ts/,
         },
       ],
     },

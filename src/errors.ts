@@ -131,6 +131,12 @@ export function describeFailure(error: BridgeError, effect: Effect, nowMs: numbe
   return sentences.filter(Boolean).join(" ");
 }
 
+/** The machine-readable half of a failure. */
+export function errorMeta({ facts }: BridgeError): Record<string, unknown> {
+  const { code, status, outcome, retryable, retryAfterSeconds } = facts;
+  return { code, status, outcome, retryable, retryAfterSeconds };
+}
+
 /** A code is one short word; anything more is the service's prose and must not read like ours. */
 function quoteCode(code: string): string {
   return /^[a-z0-9_]{1,20}$/.test(code) ? code : JSON.stringify(code);

@@ -5,7 +5,7 @@ import { text as readAll } from "node:stream/consumers";
 import { COMMANDS, describe, flagsFrom, type Options, readArguments, UsageError } from "../command-line.ts";
 import { NO_FLAGS, readConfig } from "../config.ts";
 import { errnoOf } from "../errors.ts";
-import { type Field, TOOL_SCHEMAS } from "../mcp/tool-schemas.ts";
+import { type Field, TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
 import { toolsFor } from "../tools/catalog.ts";
 import type { Tool } from "../tools/tool.ts";
 import { helpLines, optionRows, table } from "./help.ts";

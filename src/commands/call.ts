@@ -3,13 +3,19 @@
 import { once } from "node:events";
 import { pause } from "../clock.ts";
 import { UsageError } from "../command-line.ts";
-import { BridgeError, cancelledError, describeFailure, type Effect, toBridgeError } from "../errors.ts";
+import {
+  BridgeError,
+  cancelledError,
+  describeFailure,
+  type Effect,
+  errorMeta,
+  toBridgeError,
+} from "../errors.ts";
 import { stateOf } from "../service/job.ts";
-import { declinedError } from "../mcp/elicitation.ts";
-import { errorMeta } from "../mcp/results.ts";
-import { TOOL_SCHEMAS } from "../mcp/tool-schemas.ts";
 import { createRedact } from "../redact.ts";
 import { inSentences, stripUnsafeCharacters } from "../text.ts";
+import { declinedError } from "../tools/question.ts";
+import { TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import { type Call, readCall } from "./call-arguments.ts";
 import { HELP_WIDTH } from "./help.ts";

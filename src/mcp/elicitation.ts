@@ -8,10 +8,9 @@ import {
   type McpServer,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { BridgeError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { Question } from "../tools/tool.ts";
-import { valueAt } from "./value-at.ts";
+import { declinedError, type Question } from "../tools/question.ts";
+import { valueAt } from "../value-at.ts";
 
 type McpRequest = ServerContext["mcpReq"];
 type Server = McpServer["server"];
@@ -112,23 +111,4 @@ export function canAsk(server: Server, { envelope }: McpRequest): boolean {
   const modes = valueAt(declared, "elicitation");
   if (typeof modes !== "object" || modes === null) return false;
   return "form" in modes || !("url" in modes);
-}
-
-/** The error for any answer but yes. `action` is what the client calls it, and with `hasChosen` the user made a choice. */
-export function declinedError({ verb }: Question, action: unknown, hasChosen: boolean): BridgeError {
-  // Some clients answer by themselves what they can't show, some of them with "accept".
-  const isByItself = action === "decline" || action === "cancel" || (action === "accept" && !hasChosen);
-  const unanswered = isByItself ? "the question was closed without a yes" : "no answer came";
-  return new BridgeError({
-    code: "declined",
-    message:
-      action === "accept" && hasChosen
-        ? `The user was asked and did not agree to ${verb}.`
-        : `The client was told to ask the user whether to ${verb}, and ${unanswered}.`,
-    nextStep: isByItself
-      ? "If the user saw no question, their client may have answered by itself: docs/ERRORS.md of this server tells them what to do. Otherwise don't ask again unless the user brings it up."
-      : "Don't ask again unless the user brings it up.",
-    outcome: "not_sent",
-    retryable: false,
-  });
 }

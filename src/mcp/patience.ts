@@ -3,8 +3,8 @@
 
 import { waitOf } from "../tools/get-video-status.ts";
 import { USUAL_WAIT_SECONDS } from "../tools/tool.ts";
-import type { ToolSchema } from "./tool-schemas.ts";
-import { valueAt } from "./value-at.ts";
+import type { ToolSchema } from "../tools/tool-schemas.ts";
+import { valueAt } from "../value-at.ts";
 
 const LONG_WAIT_SECONDS = 240;
 /** By the names that they give: do they wait only while they get progress? */

@@ -1,7 +1,7 @@
 // Turns what a tool returned, or what a call or a read threw, into results and errors of the protocol.
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { type BridgeError, describeFailure, type Effect, toBridgeError } from "../errors.ts";
+import { type BridgeError, describeFailure, type Effect, errorMeta, toBridgeError } from "../errors.ts";
 import type { Application } from "./application.ts";
 
 /** Text and structure say the same, since some clients show the model only the one, some only the other. */
@@ -35,10 +35,4 @@ export function readError(
   const details = { ...data, "faceless/error": errorMeta(failure) };
   const text = describeFailure(failure, "reads", clock.now());
   return new ProtocolError(ProtocolErrorCode.InternalError, text, details);
-}
-
-/** The machine-readable half of a failure. */
-export function errorMeta({ facts }: BridgeError): Record<string, unknown> {
-  const { code, status, outcome, retryable, retryAfterSeconds } = facts;
-  return { code, status, outcome, retryable, retryAfterSeconds };
 }

@@ -9,7 +9,7 @@ import { hasEnded } from "../jobs/job-record.ts";
 import type { Application } from "./application.ts";
 import { CATALOG_URI } from "./resources.ts";
 import type { Hook } from "./transport.ts";
-import { valueAt } from "./value-at.ts";
+import { valueAt } from "../value-at.ts";
 
 interface Subscription {
   /** A legacy client has one subscription per URI, a modern one any number, each with an id and many URIs. */

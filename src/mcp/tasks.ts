@@ -22,7 +22,7 @@ import { waitWithProgress } from "./progress.ts";
 import { describeJob } from "./resources.ts";
 import { readError, successResult } from "./results.ts";
 import type { Hook } from "./transport.ts";
-import { valueAt } from "./value-at.ts";
+import { valueAt } from "../value-at.ts";
 
 type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta" | "notify" | "signal">;
 

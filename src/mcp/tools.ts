@@ -11,7 +11,7 @@ import { toBridgeError } from "../errors.ts";
 import { cleanServiceText } from "../text.ts";
 import { toolsFor } from "../tools/catalog.ts";
 import { runTool, type Tool, type ToolContext } from "../tools/tool.ts";
-import { TOOL_SCHEMAS } from "./tool-schemas.ts";
+import { TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
 import type { Application } from "./application.ts";
 import { CARD_URI } from "./card/card.ts";
 import { AskUser } from "./elicitation.ts";
@@ -19,7 +19,7 @@ import { maxWaitSeconds, withMaxWait } from "./patience.ts";
 import { waitWithProgress } from "./progress.ts";
 import { failureResult, successResult } from "./results.ts";
 import type { Tasks } from "./tasks.ts";
-import { valueAt } from "./value-at.ts";
+import { valueAt } from "../value-at.ts";
 
 type McpRequest = ServerContext["mcpReq"];
 

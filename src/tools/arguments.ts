@@ -4,7 +4,8 @@ import * as z from "zod";
 import { BridgeError } from "../errors.ts";
 import { JOB_ID, readJobId } from "../service/job.ts";
 import { readSeconds } from "../text.ts";
-import type { Question, ToolContext } from "./tool.ts";
+import type { Question } from "./question.ts";
+import type { ToolContext } from "./tool.ts";
 
 export const jobIdArgument = () =>
   z

@@ -12,7 +12,8 @@ import { codeMeantBy, languageCode, languageName } from "../service/languages.ts
 import { asOneOf, asSeconds, confirmArgument, confirmByUser } from "./arguments.ts";
 import { reviewOrder } from "./check-order.ts";
 import { describe, describeEarlierJob } from "./describe.ts";
-import { defineTool, type Guidance, guidanceFields, type Question, type ToolContext } from "./tool.ts";
+import { defineTool, type Guidance, guidanceFields, type ToolContext } from "./tool.ts";
+import type { Question } from "./question.ts";
 
 const OUT_OF_BOUNDS = `must be from ${DURATION.min} to ${DURATION.max} seconds`;
 

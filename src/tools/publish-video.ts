@@ -10,7 +10,8 @@ import type { ConnectedPlatform } from "../service/responses.ts";
 import { describeAge, inSentences, inWords, quote, stripUnsafeCharacters } from "../text.ts";
 import { asJobId, asList, confirmArgument, confirmByUser, jobIdArgument } from "./arguments.ts";
 import { listConnected, lookBefore, unusableError } from "./publish-obstacles.ts";
-import { defineTool, type Guidance, guidanceFields, type Question } from "./tool.ts";
+import { defineTool, type Guidance, guidanceFields } from "./tool.ts";
+import type { Question } from "./question.ts";
 
 const MAX_PLATFORMS = 20;
 /** The user reads the ids in the question: nothing in one may be invisible or read like a sentence. */

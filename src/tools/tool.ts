@@ -11,6 +11,7 @@ import type { JobBook } from "../jobs/job-book.ts";
 import type { JobReader } from "../jobs/reader.ts";
 import type { VideoSaver } from "../jobs/save-video.ts";
 import { lazyValue } from "../lazy.ts";
+import type { Question } from "./question.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
 import { MAX_RESULT_BYTES, type Truncation, truncateToFit } from "./result-size.ts";
@@ -53,16 +54,6 @@ export interface ToolContext {
    * client ask them, a BridgeError for any answer but yes, and what `question` throws.
    */
   askUser(question: () => Promise<Question>): Promise<boolean>;
-}
-
-export interface Question {
-  /** Identifies what is asked about: another key is another question. */
-  readonly key: string;
-  readonly message: string;
-  /** A verb phrase that follows "to" and says what a no refuses. */
-  readonly verb: string;
-  readonly yes: string;
-  readonly no: string;
 }
 
 /** Tells the caller in words what a result means. */

@@ -1,7 +1,7 @@
 // A call of generate_video as a task, as a client of 2025-11-25 shows it to its user.
 
 import { expect, test } from "vitest";
-import { valueAt } from "../../src/mcp/value-at.ts";
+import { valueAt } from "../../src/value-at.ts";
 import { BUILT_FILE } from "../fixtures/clients.ts";
 import { JOB_ID, TIDES } from "../fixtures/constants.ts";
 import { connectLegacyWithTasks } from "../fixtures/tasks-clients.ts";

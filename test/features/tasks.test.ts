@@ -1,7 +1,7 @@
 // generate_video as a task, as real clients of both protocols that know tasks see it.
 
 import { describe, expect, test } from "vitest";
-import { valueAt } from "../../src/mcp/value-at.ts";
+import { valueAt } from "../../src/value-at.ts";
 import { connectModern, factsOf, textOf } from "../fixtures/clients.ts";
 import { GENERATE, JOB_ID, JOB_URI, OTHER_JOB_ID, TIDES } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { TOOL_SCHEMAS } from "../../src/mcp/tool-schemas.ts";
+import { TOOL_SCHEMAS } from "../../src/tools/tool-schemas.ts";
 import { toolsFor } from "../../src/tools/catalog.ts";
 
 const TOOLS = toolsFor({ readOnly: false, noPublish: false });

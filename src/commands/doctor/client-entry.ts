@@ -8,7 +8,7 @@ import { parse as parseToml } from "smol-toml";
 import * as z from "zod";
 import type { ClientName } from "../../command-line.ts";
 import { errnoOf } from "../../errors.ts";
-import { valueAt } from "../../mcp/value-at.ts";
+import { valueAt } from "../../value-at.ts";
 import { quote } from "../../text.ts";
 import { type ClientFormat, filesOf, FORMATS } from "../client-formats.ts";
 import { KEY } from "./environment.ts";

@@ -1,12 +1,12 @@
 // The tools' schemas as JSON Schema, by the tool's name. The build replaces this file with the finished JSON,
 // so that a list of tools is answered without making a schema.
 
-import type { JSONObject } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import { toolsFor } from "../tools/catalog.ts";
+import { toolsFor } from "./catalog.ts";
 
+type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 // Not an interface: the SDK's type has an index signature.
-export type ToolSchema = { type: "object"; properties: Record<string, JSONObject> };
+export type ToolSchema = { type: "object"; properties: Record<string, { [name: string]: Json }> };
 
 /** A JSON Schema of ours, as its readers see it. */
 export interface Field {

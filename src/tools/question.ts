@@ -1,0 +1,33 @@
+// What the user is asked before something is paid for or posted, and the error for any answer but yes. How they
+// are asked is a matter of the client or the terminal.
+
+import { BridgeError } from "../errors.ts";
+
+export interface Question {
+  /** Identifies what is asked about: another key is another question. */
+  readonly key: string;
+  readonly message: string;
+  /** A verb phrase that follows "to" and says what a no refuses. */
+  readonly verb: string;
+  readonly yes: string;
+  readonly no: string;
+}
+
+/** The error for any answer but yes. `action` is what the client calls it, and with `hasChosen` the user made a choice. */
+export function declinedError({ verb }: Question, action: unknown, hasChosen: boolean): BridgeError {
+  // Some clients answer by themselves what they can't show, some of them with "accept".
+  const isByItself = action === "decline" || action === "cancel" || (action === "accept" && !hasChosen);
+  const unanswered = isByItself ? "the question was closed without a yes" : "no answer came";
+  return new BridgeError({
+    code: "declined",
+    message:
+      action === "accept" && hasChosen
+        ? `The user was asked and did not agree to ${verb}.`
+        : `The client was told to ask the user whether to ${verb}, and ${unanswered}.`,
+    nextStep: isByItself
+      ? "If the user saw no question, their client may have answered by itself: docs/ERRORS.md of this server tells them what to do. Otherwise don't ask again unless the user brings it up."
+      : "Don't ask again unless the user brings it up.",
+    outcome: "not_sent",
+    retryable: false,
+  });
+}
