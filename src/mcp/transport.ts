@@ -33,6 +33,7 @@ export interface Hook {
 const SENT_FIRST =
   /^(initialize|notifications\/initialized|ping|server\/discover|(tools|prompts|resources\/templates)\/list)$/;
 
+const BYTE_ORDER_MARK = /^\uFEFF/;
 /** The SDK's buffer also holds the lines that came in the same chunk. */
 const MAX_LINE_BYTES = STDIO_DEFAULT_MAX_BUFFER_SIZE;
 
@@ -45,6 +46,8 @@ export class StdioTransport implements Transport {
   readonly #wire: StdioServerTransport;
   /** Hooks that wait for the answer to a request. */
   readonly #answering = new Map<RequestId, Hook>();
+  /** Notifications that are being written. True: the same one came again meanwhile, and has to follow. */
+  readonly #unwritten = new Map<string, boolean>();
   #isReceiving = true;
 
   constructor(options: StdioTransportOptions) {
@@ -80,13 +83,31 @@ export class StdioTransport implements Transport {
       this.#answering.get(message.id)?.answered?.(message.id);
       this.#answering.delete(message.id);
     }
-    const { output, transformOutgoing } = this.#options;
+    const line = `${this.#options.transformOutgoing(JSON.stringify(message))}\n`;
+    if ("method" in message && !("id" in message)) this.#writeOnce(line);
+    else this.#write(line);
+  }
+
+  /** However many equal notifications a client that doesn't read is sent, one of them waits for it. */
+  #writeOnce(line: string): void {
+    if (this.#unwritten.has(line)) return void this.#unwritten.set(line, true);
+    this.#unwritten.set(line, false);
+    this.#write(line, () => {
+      // The client may have read the first one before the later change.
+      const hasToFollow = this.#unwritten.get(line) === true;
+      this.#unwritten.delete(line);
+      if (hasToFollow) this.#writeOnce(line);
+    });
+  }
+
+  #write(line: string, onWritten?: () => void): void {
+    const { output } = this.#options;
     // Messages of one turn are written at once.
     if (output.writableCorked === 0) {
       output.cork();
       setImmediate(() => output.uncork());
     }
-    output.write(`${transformOutgoing(JSON.stringify(message))}\n`);
+    output.write(line, onWritten);
   }
 
   /** Delivers what has to wait in the order in which it came: a cancellation must follow its request. */
@@ -102,14 +123,17 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Whole lines, those of a chunk together. Leaves out one that is too long: the SDK would end the connection. */
+/**
+ * Whole lines, those of a chunk together, without the byte order marks with which some clients on Windows begin.
+ * Leaves out one that is too long: the SDK would end the connection.
+ */
 async function* readLines(input: Readable): AsyncGenerator<Buffer> {
   let unfinished = "";
   for await (const chunk of input.setEncoding("utf8")) {
     const lines = `${unfinished}${String(chunk)}`.split("\n");
     unfinished = lines.pop() ?? "";
     const kept = lines
-      .map((line) => `${withoutNulls(line)}\n`)
+      .map((line) => `${withoutNulls(line.replace(BYTE_ORDER_MARK, ""))}\n`)
       .filter((line) => Buffer.byteLength(line) <= MAX_LINE_BYTES);
     if (kept.length > 0) yield Buffer.from(kept.join(""));
   }

@@ -2,9 +2,10 @@
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { BUILT_FILE, connectModern, factsOf, TEST_CLIENTS, type UsersAnswer } from "../fixtures/clients.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
+import { startRaw } from "../fixtures/raw-server.ts";
 
 const FAST_SANDBOX = {
   file: BUILT_FILE,
@@ -68,6 +69,16 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
       platforms: [{ platform: "tiktok" }, { platform: "youtube" }, { platform: "instagram" }],
     });
   });
+});
+
+test("the server answers a client that writes a byte order mark first, and before later lines", async () => {
+  const server = startRaw({ env: { FACELESS_API_KEY: "", FACELESS_BASE_URL: "" } });
+  onTestFinished(() => void server.child.kill("SIGKILL"));
+  server.stdin.write("\uFEFF");
+  await server.open("legacy");
+  server.stdin.write("\uFEFF");
+
+  expect((await server.ask("tools/list")).result).toMatchObject({ tools: expect.any(Array) });
 });
 
 test("initialize and tools/list load no code that they don't need", async () => {

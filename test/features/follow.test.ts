@@ -271,6 +271,39 @@ test("a modern client that closes one of two listens is notified by the other", 
   expect(service.rest.lines(STATUS).length).toBeGreaterThan(2);
 });
 
+test("a client that stops reading finds one update per video, and reads how they stand now", async () => {
+  const service = await jobService();
+  const uris = [JOB_URI, OTHER_JOB_URI];
+  const local = startLocal({ ...service.start, pipeBytes: 1 });
+  const server = connectRaw(local);
+  await server.open("legacy");
+  let changes = 0;
+  for (const jobId of [JOB_ID, OTHER_JOB_ID])
+    service.answer(jobId, () => ({
+      json: { ...processing(), progress: { total: 99, completed: ++changes } },
+    }));
+  for (const uri of uris) await server.ask("resources/subscribe", { uri });
+  const updates: unknown[] = [];
+  server.onMessage((message) => {
+    if (typeof message !== "string") updates.push(message.params?.["uri"]);
+  });
+
+  local.stdout.pause();
+  await service.polled(JOB_ID, 10);
+  await service.polled(OTHER_JOB_ID, 10);
+  for (const jobId of [JOB_ID, OTHER_JOB_ID]) service.become(jobId, completed);
+  await service.polled(JOB_ID, 1);
+  local.stdout.resume();
+
+  for (const uri of uris)
+    await expect
+      .poll(async () => (await server.ask("resources/read", { uri })).result)
+      .toHaveProperty("contents.0.text", expect.stringContaining('"done":true'));
+  expect(changes).toBeGreaterThan(20);
+  // One that the pipe took, one that waited, and that of the end.
+  for (const uri of uris) expect(updates.filter((one) => one === uri).length).toBeLessThanOrEqual(3);
+});
+
 test("a listen that is cancelled before its acknowledgement is polled no further", async () => {
   const service = await jobService();
   for (const jobId of [JOB_ID, OTHER_JOB_ID]) service.become(jobId, processing());

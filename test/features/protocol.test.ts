@@ -89,6 +89,20 @@ test.each([
   expect((await server.ask("ping")).result).toEqual({});
 });
 
+test("a byte order mark before the first line, or a later one, is skipped", async () => {
+  const local = startLocal(SANDBOX);
+  const server = connectRaw(local);
+  const ask = (method: string, params?: object) => {
+    local.stdin.write("\uFEFF");
+    return server.ask(method, params);
+  };
+  const clientInfo = { name: "windows-client", version: "1" };
+  const hello = await ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
+
+  expect(hello.result).toMatchObject({ protocolVersion: "2025-11-25" });
+  expect((await ask("ping")).result).toEqual({});
+});
+
 test("a message arrives whole however its bytes are cut", async () => {
   const local = startLocal(SANDBOX);
   const server = connectRaw(local);
