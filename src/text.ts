@@ -99,10 +99,10 @@ export function inSentences(...sentences: readonly (string | false | undefined)[
   return sentences.filter(Boolean).join(" ");
 }
 
-/** "tiktok", "tiktok and youtube", "tiktok, youtube and x". */
-export function inWords(names: readonly string[]): string {
-  // British English has no comma before the "and".
-  return new Intl.ListFormat("en-GB").format(names);
+/** "tiktok", "tiktok and youtube", "tiktok, youtube and x"; with "or" if one of them is meant. */
+export function inWords(names: readonly string[], link: "and" | "or" = "and"): string {
+  // British English has no comma before the last.
+  return new Intl.ListFormat("en-GB", { type: link === "and" ? "conjunction" : "disjunction" }).format(names);
 }
 
 /** "2026-11-27T08:15+01:00": a time since the epoch, with this computer's offset. */

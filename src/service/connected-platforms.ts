@@ -6,6 +6,7 @@ import { BridgeError, toBridgeError } from "../errors.ts";
 import { VERSION } from "../version.ts";
 import { mcpResponseError, mcpToolError, type Operation } from "./errors.ts";
 import { objectOf } from "./openapi.ts";
+import { platformIn } from "./platforms.ts";
 import type { RequestSender } from "./request-sender.ts";
 import { type ConnectedPlatform, MAX_ID, MAX_RESULTS, type ParsedResponse } from "./responses.ts";
 
@@ -99,11 +100,6 @@ export function readPlatforms(value: unknown): readonly ConnectedPlatform[] | un
 
 function readPlatform(item: unknown): ConnectedPlatform | undefined {
   const fields = typeof item === "string" ? { platform: item } : objectOf(item);
-  const names = [fields["platform"], fields["name"], fields["id"]]
-    .filter((name) => typeof name === "string")
-    .filter((name) => name !== "" && name.length <= MAX_ID);
-  // An account may have a name and an id of its own. Platform identifiers are lower case.
-  const platform =
-    names.find((name) => name === fields["platform"] || /^[a-z][a-z0-9_-]*$/.test(name)) ?? names[0];
-  return platform === undefined ? undefined : { ...fields, platform };
+  const platform = platformIn(fields);
+  return platform === undefined || platform.length > MAX_ID ? undefined : { ...fields, platform };
 }

@@ -24,15 +24,6 @@ export function commonName(name: string): string {
   return Object.hasOwn(OTHER_NAMES, letters) ? (OTHER_NAMES[letters] ?? id) : letters || id;
 }
 
-/** The texts in the fields of an account, at any depth, trimmed and in lower case. */
-export function namesIn(account: Readonly<Record<string, unknown>>): string[] {
-  const textsIn = (value: unknown): string[] => {
-    if (typeof value === "string") return [value.trim().toLowerCase()];
-    return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
-  };
-  return textsIn(account);
-}
-
 /** Why a post failed, in the service's words. The field is not documented, so the likely names are tried. */
 export function reasonOf({ error, message, reason }: Readonly<Record<string, unknown>>): string | undefined {
   const nested =
@@ -45,8 +36,10 @@ export function reasonOf({ error, message, reason }: Readonly<Record<string, unk
 const ACCOUNT_NAME =
   /^(?:account|user|channel|page|profile|display|screen)?_?(?:name|handle)$|^(?:account|user|channel|page|profile)$/i;
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** The service's name for a connected account. The field, perhaps of an object, is not documented either. */
-export function accountName({ platform, ...fields }: Readonly<Record<string, unknown>>): string | undefined {
+export function accountName({ platform, ...fields }: Fields): string | undefined {
   const namesIn = (of: object) =>
     Object.entries(of).flatMap(([field, value]: [string, unknown]) =>
       ACCOUNT_NAME.test(field) ? [value] : [],
@@ -55,6 +48,72 @@ export function accountName({ platform, ...fields }: Readonly<Record<string, unk
     .flatMap((value) => (typeof value === "object" && value !== null ? namesIn(value) : [value]))
     .filter((value) => typeof value === "string")
     .find((name) => name.trim() !== "" && name.toLowerCase() !== String(platform).toLowerCase());
+}
+
+/**
+ * The platform of a connected account, whose form is not documented: its field `platform`, else a text elsewhere
+ * that is a platform's name, else the account's name or id.
+ */
+export function platformIn(account: Fields): string | undefined {
+  const { platform, name, id } = account;
+  if (isText(platform)) return platform;
+  const texts = [...textsIn(platform), ...textsIn(account)];
+  // An account may have a name and an id of its own. Platform identifiers are lower case.
+  const names = [name, id].filter(isText);
+  return (
+    texts.find((text) => isKnownPlatform(text)) ??
+    names.find((text) => /^[a-z][a-z0-9_-]*$/.test(text)) ??
+    names[0]
+  );
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value.trim() !== "";
+}
+
+/** The texts at any depth, but for the names of accounts, which may be "YouTube". */
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([field, inner]: [string, unknown]) =>
+    ACCOUNT_NAME.test(field) ? [] : textsIn(inner),
+  );
+}
+
+/** A field, without its form ("is", case, underscores), that is false if the account can't be posted to. */
+const MUST_BE_TRUE = /^(?:connected|active|enabled|valid|authorized|linked)$/;
+/** One that is true in that case, and what it says. */
+const MUST_BE_FALSE: Readonly<Record<string, string>> = {
+  disconnected: "disconnected",
+  disabled: "disabled",
+  suspended: "suspended",
+  revoked: "revoked",
+  expired: "expired",
+  tokenexpired: "expired",
+  needsreauth: "signed out",
+  needsreconnect: "signed out",
+  reauthrequired: "signed out",
+  requiresreauth: "signed out",
+};
+const STATE_FIELD = /^(?:connection|account|auth|token)?(?:status|state)$/;
+const UNUSABLE_STATE =
+  /^(?:disconnected|notconnected|inactive|disabled|suspended|revoked|(?:token)?expired|invalid|unauthorized|(?:needs|requires)re(?:auth|connect).*|reauthrequired|signedout|loggedout)$/;
+
+/** Why an account can't be posted to, if it says so of itself: "expired", "disabled". Undefined if it can. */
+export function unusableState(account: Fields): string | undefined {
+  for (const [field, value] of Object.entries(account)) {
+    const name = lettersOf(field).replace(/^is/, "");
+    if (value === false && MUST_BE_TRUE.test(name))
+      return name === "connected" ? "disconnected" : `not ${name}`;
+    if (value === true && Object.hasOwn(MUST_BE_FALSE, name)) return MUST_BE_FALSE[name];
+    if (typeof value === "string" && STATE_FIELD.test(name) && UNUSABLE_STATE.test(lettersOf(value)))
+      return value.trim().toLowerCase().replace(/[_-]+/g, " ");
+  }
+  return undefined;
+}
+
+function lettersOf(text: string): string {
+  return text.toLowerCase().replace(/[^a-z]+/g, "");
 }
 
 /** How the platforms write themselves. */
@@ -66,6 +125,11 @@ const TITLES: Readonly<Record<string, string>> = {
   linkedin: "LinkedIn",
   x: "X",
 };
+
+/** True for a name that is surely a platform's, whatever is connected. */
+export function isKnownPlatform(name: string): boolean {
+  return Object.hasOwn(TITLES, commonName(name));
+}
 
 /** A platform's name for people to read; one that isn't known is quoted unless it is one short word. */
 export function platformTitle(id: string): string {

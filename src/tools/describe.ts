@@ -265,14 +265,16 @@ interface Obstacle {
 }
 
 /** Why the video can't be published. */
-export function obstacleOf(job: Job): Obstacle | undefined {
-  return OBSTACLES[stateOf(job.status)]?.(job);
+export function obstacleOf(job: Job, maxWaitSeconds: number): Obstacle | undefined {
+  return OBSTACLES[stateOf(job.status)]?.(job, maxWaitSeconds);
 }
 
-const OBSTACLES: Readonly<Record<JobState, ((job: Job) => Obstacle) | undefined>> = {
-  rendering: () => ({
+type DescribeObstacle = (job: Job, maxWaitSeconds: number) => Obstacle;
+
+const OBSTACLES: Readonly<Record<JobState, DescribeObstacle | undefined>> = {
+  rendering: (_, maxWaitSeconds) => ({
     message: "The video is still rendering.",
-    nextStep: "Wait with get_video_status and waitSeconds 50 until it is done, then publish once.",
+    nextStep: `Wait with get_video_status and waitSeconds ${maxWaitSeconds} until it is done, then publish once.`,
     isTemporary: true,
   }),
   other: ({ status }) => ({
@@ -282,7 +284,7 @@ const OBSTACLES: Readonly<Record<JobState, ((job: Job) => Obstacle) | undefined>
     isTemporary: true,
   }),
   refunded: () => ({
-    message: "The render of this video failed, so there is nothing to publish.",
+    message: "The render of this video failed.",
     nextStep: "Tell the user. The video can be generated again if they still want it.",
     isTemporary: false,
   }),

@@ -1,8 +1,10 @@
 // list_connected_platforms: where publish_video can post.
 
 import * as z from "zod";
-import { platformTitle } from "../service/platforms.ts";
-import { inWords } from "../text.ts";
+import { platformId } from "../idempotency/same-request.ts";
+import { platformTitle, unusableState } from "../service/platforms.ts";
+import { inSentences, inWords } from "../text.ts";
+import { accountsOn, describeUnusable } from "./publish-obstacles.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
 export const listConnectedPlatforms = defineTool({
@@ -15,16 +17,30 @@ export const listConnectedPlatforms = defineTool({
   input: () => z.looseObject({}),
   output: () =>
     z.looseObject({ ...guidanceFields(), platforms: z.array(z.looseObject({ platform: z.string() })) }),
-  async run(_input, { service, signal }) {
+  async run(_input, { service, signal, config }) {
     const platforms = await service.listConnectedPlatforms({ signal });
-    const names = [...new Set(platforms.map(({ platform }) => platformTitle(platform.trim().toLowerCase())))];
+    const ids = [...new Set(platforms.map(({ platform }) => platformId(platform)))];
+    const counts = ids.map((id) => ({ title: platformTitle(id), count: accountsOn(id, platforms).length }));
+    const usable = counts.filter(({ count }) => count > 0);
+    const several = usable.filter(({ count }) => count > 1).map(({ title }) => title);
+    const names = usable.map(({ title, count }) => (count === 1 ? title : `${title} (${count} accounts)`));
+    const unusable = platforms.filter((account) => unusableState(account) !== undefined);
     return {
-      ...(names.length === 0
-        ? {
-            summary: "No account is connected, so nothing can be published yet.",
-            nextStep: "Tell the user to connect an account on the service's website.",
-          }
-        : { summary: `Connected: ${inWords(names)}.` }),
+      summary: inSentences(
+        usable.length === 0
+          ? "No account is connected, so nothing can be published yet."
+          : `Connected: ${inWords(names)}.`,
+        ...unusable.map(describeUnusable),
+      ),
+      nextStep:
+        inSentences(
+          several.length > 0 &&
+            !config.readOnly &&
+            !config.noPublish &&
+            `The service takes a platform, not one of its accounts, and decides on which of the ${inWords(several)} accounts it posts: tell the user before you publish there.`,
+          unusable.length > 0 && "Tell the user to connect that account again on the service's website.",
+          platforms.length === 0 && "Tell the user to connect an account on the service's website.",
+        ) || undefined,
       result: { platforms: [...platforms] },
     };
   },

@@ -3,13 +3,20 @@
 
 import { BridgeError, type ErrorCode } from "../errors.ts";
 import type { ConnectedPlatform, Job, PublishRequest } from "../service/responses.ts";
-import { commonName, namesIn, platformTitle } from "../service/platforms.ts";
-import { inWords, quote, quoteName } from "../text.ts";
+import { platformId } from "../idempotency/same-request.ts";
+import {
+  accountName,
+  commonName,
+  isKnownPlatform,
+  platformTitle,
+  unusableState,
+} from "../service/platforms.ts";
+import { cleanServiceText, inSentences, inWords, quote, quoteName } from "../text.ts";
 import { LOOK_FIRST_MS } from "../service/time-budget.ts";
 import { obstacleOf } from "./describe.ts";
 import type { ToolContext } from "./tool.ts";
 
-type Sources = Pick<ToolContext, "service" | "reader" | "signal">;
+type Sources = Pick<ToolContext, "service" | "reader" | "signal" | "maxWaitSeconds">;
 
 /** The connected accounts; undefined if they can't be read in time. */
 export async function listConnected({
@@ -21,7 +28,7 @@ export async function listConnected({
 
 /** The job and the accounts, as far as they can be read. Throws a BridgeError if nothing may be sent. */
 export async function lookBefore({ jobId, platforms }: PublishRequest, sources: Sources) {
-  const { reader, signal } = sources;
+  const { reader, signal, maxWaitSeconds } = sources;
   const [job, connected] = await Promise.all([reader.tryRead(jobId, signal), listConnected(sources)]);
   if (job === "not found")
     throw await reader.explainNotFound(
@@ -33,61 +40,138 @@ export async function lookBefore({ jobId, platforms }: PublishRequest, sources: 
       ),
     );
   const missing = platforms.filter(
-    (platform) => connected?.some((account) => namesIn(account).includes(platform)) === false,
+    (platform) => connected !== undefined && accountsOn(platform, connected).length === 0,
   );
   const obstacle =
-    unreadyError(job) ??
-    (missing.length === 0
-      ? undefined
-      : notPublished(
-          "not_connected",
-          `No ${inWords(missing.map(platformTitle))} account is connected.`,
-          describeConnected(missing, connected ?? []),
-        ));
+    unreadyError(job, maxWaitSeconds) ??
+    (connected === undefined || missing.length === 0 ? undefined : notConnectedError(missing, connected));
   if (obstacle !== undefined) throw obstacle;
   return { job, connected };
 }
 
+/** The accounts to which a post on the platform can go. */
+export function accountsOn(
+  platform: string,
+  connected: readonly ConnectedPlatform[],
+): readonly ConnectedPlatform[] {
+  return connected.filter(
+    (account) => platformId(account.platform) === platform && unusableState(account) === undefined,
+  );
+}
+
 /** undefined for a job that can't be read or is ready. With a final video it is ready, whatever its status. */
-function unreadyError(job: Job | undefined): BridgeError | undefined {
+function unreadyError(job: Job | undefined, maxWaitSeconds: number): BridgeError | undefined {
   if (job === undefined || job.finalVideoUrl !== undefined) return undefined;
-  const obstacle = obstacleOf(job);
+  const obstacle = obstacleOf(job, maxWaitSeconds);
   return obstacle && notPublished("not_ready", obstacle.message, obstacle.nextStep, obstacle.isTemporary);
 }
 
-/** Some of the platforms that the call names can't be ids. */
+/** Some of the names in the call can't be platforms' ids. */
 export function unusableError(
   unusable: readonly string[],
   connected: readonly ConnectedPlatform[] | undefined,
 ): BridgeError {
+  const isAnswered = (name: string) =>
+    isKnownPlatform(name) || accountNamed(name, connected ?? []) !== undefined;
+  if (connected !== undefined && unusable.every(isAnswered))
+    return notConnectedError(unusable, connected, "invalid_input");
   return notPublished(
     "invalid_input",
     `platforms: ${inWords(unusable.map((name) => quote(name, 60)))} can't be ${unusable.length === 1 ? "a platform's id" : "platforms' ids"}.`,
     connected === undefined
       ? "Use the ids that list_connected_platforms gives, such as tiktok."
-      : describeConnected(unusable, connected, false),
+      : `${describeConnected(connected)} Call again with the ids the user means.`,
   );
 }
 
-/** Names the connected accounts as the service does, and those that were probably meant by the missing ones. */
-function describeConnected(
-  missing: readonly string[],
-  accounts: readonly ConnectedPlatform[],
-  areIds = true,
-): string {
-  const connected = [...new Set(accounts.map(({ platform }) => platform))];
-  if (connected.length === 0)
+/** Nothing can be posted under these names: says for each what it is instead, and what to do. */
+function notConnectedError(
+  names: readonly string[],
+  connected: readonly ConnectedPlatform[],
+  code: ErrorCode = "not_connected",
+): BridgeError {
+  const accounts = names.flatMap((name) => accountNamed(name, connected) ?? []);
+  const others = names.filter((name) => accountNamed(name, connected) === undefined);
+  const unusable = connected.filter(({ platform }) => others.includes(platformId(platform)));
+  const absent = others.filter((name) => !unusable.some(({ platform }) => platformId(platform) === name));
+  const titles = [...new Set(unusable.map(({ platform }) => titleOf(platform)))];
+  return notPublished(
+    code,
+    inSentences(
+      accounts.length > 0 &&
+        `No account can be chosen: ${inWords(accounts.map((account) => `${nameOf(account)} is an account on ${titleOf(account.platform)}`))}.`,
+      ...unusable.map(describeUnusable),
+      absent.length > 0 && `No ${inWords(absent.map(titleOf), "or")} account is connected.`,
+    ),
+    inSentences(
+      ...new Set(accounts.map(({ platform }) => insteadOfAccount(platformId(platform), connected))),
+      titles.length > 0 && `Tell the user to connect ${inWords(titles)} again on the service's website.`,
+      absent.length > 0 && adviseConnecting(absent, connected),
+    ),
+  );
+}
+
+/** The account that the user has called by its name, with or without the @. */
+function accountNamed(name: string, connected: readonly ConnectedPlatform[]): ConnectedPlatform | undefined {
+  const plain = (text: string | undefined) => text?.trim().toLowerCase().replace(/^@/, "");
+  // "youtube" means the platform, whatever an account elsewhere is called.
+  if (isKnownPlatform(name)) return undefined;
+  return connected.find((account) => plain(accountName(account)) === plain(name));
+}
+
+function nameOf(account: ConnectedPlatform): string {
+  return quote(accountName(account) ?? account.platform, 60);
+}
+
+function insteadOfAccount(platform: string, connected: readonly ConnectedPlatform[]): string {
+  const { length } = accountsOn(platform, connected);
+  const title = titleOf(platform);
+  const id = quoteName(platform);
+  if (length === 0) return `Tell the user to connect ${title} again on the service's website.`;
+  if (length === 1) return `It is the only ${title} account: to post there, call again with ${id}.`;
+  return `The service decides on which of the ${length} ${title} accounts it posts. Tell the user, and publish on ${id} only if that is all right.`;
+}
+
+/** "The Instagram account "@rosa" is expired." */
+export function describeUnusable(account: ConnectedPlatform): string {
+  const name = accountName(account);
+  const state = cleanServiceText(unusableState(account) ?? "", 60);
+  return `The ${titleOf(account.platform)} account ${name === undefined ? "" : `${quote(name, 60)} `}is ${state}, so nothing can be posted there.`;
+}
+
+function titleOf(platform: string): string {
+  const id = isKnownPlatform(platform) ? commonName(platform) : platformId(platform);
+  return platformTitle(id);
+}
+
+/** Names the platforms that were probably meant, or has the user connect them. */
+function adviseConnecting(missing: readonly string[], connected: readonly ConnectedPlatform[]): string {
+  const usable = usablePlatforms(connected);
+  if (usable.length === 0)
     return "Tell the user to connect an account on the service's website first. None is connected yet.";
-  const listed = `Connected: ${inWords(connected.map(quoteName))}.`;
-  const suggestions = missing.flatMap((name) => {
-    const other = connected.find((platform) => commonName(platform) === commonName(name));
-    return other === undefined ? [] : [`${quoteName(name)} is probably ${quoteName(other)}`];
+  const meant = missing.map((name) => usable.find((id) => commonName(id) === commonName(name)));
+  const suggestions = missing.flatMap((name, index) => {
+    const id = meant[index];
+    return id === undefined ? [] : [`${quoteName(name)} is probably ${quoteName(id)}`];
   });
-  if (suggestions.length > 0)
-    return `${listed} ${inWords(suggestions)}: call again with the ids the user means.`;
-  return areIds
-    ? `${listed} Tell the user to connect ${inWords(missing.map(platformTitle))} on the service's website if they want it there, or call again with the ids they mean.`
-    : `${listed} Call again with the ids the user means.`;
+  const unknown = missing.filter((_, index) => meant[index] === undefined).map(titleOf);
+  return inSentences(
+    describeConnected(connected),
+    suggestions.length > 0 && `${inWords(suggestions)}: call again with the ids the user means.`,
+    unknown.length > 0 &&
+      `Tell the user to connect ${inWords(unknown)} on the service's website if they want it there.`,
+  );
+}
+
+function describeConnected(connected: readonly ConnectedPlatform[]): string {
+  const usable = usablePlatforms(connected);
+  return usable.length === 0 ? "No account is connected." : `Connected: ${inWords(usable.map(quoteName))}.`;
+}
+
+/** Each platform with an account that can be posted to, once. */
+function usablePlatforms(connected: readonly ConnectedPlatform[]): readonly string[] {
+  const ids = connected.filter((account) => unusableState(account) === undefined);
+  return [...new Set(ids.map(({ platform }) => platformId(platform)))];
 }
 
 function notPublished(code: ErrorCode, message: string, nextStep: string, retryable = false): BridgeError {

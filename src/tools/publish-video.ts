@@ -5,11 +5,11 @@ import { STALE_CODE } from "../errors.ts";
 import type { Published, PublicationPlan } from "../idempotency/publish-once.ts";
 import { platformId } from "../idempotency/same-request.ts";
 import { titleOf } from "../jobs/job-record.ts";
-import { accountName, namesIn, platformTitle, reasonOf } from "../service/platforms.ts";
+import { accountName, platformTitle, reasonOf } from "../service/platforms.ts";
 import type { ConnectedPlatform } from "../service/responses.ts";
 import { describeAge, inSentences, inWords, quote, stripUnsafeCharacters } from "../text.ts";
 import { asJobId, asList, confirmArgument, confirmByUser, jobIdArgument } from "./arguments.ts";
-import { listConnected, lookBefore, unusableError } from "./publish-obstacles.ts";
+import { accountsOn, listConnected, lookBefore, unusableError } from "./publish-obstacles.ts";
 import { defineTool, type Guidance, guidanceFields } from "./tool.ts";
 import type { Question } from "./question.ts";
 
@@ -117,11 +117,15 @@ function questionFor(
   };
 }
 
-/** "TikTok (\"@clips\")". */
+/** "TikTok ("@clips")", or which of several accounts it may be. */
 function describeAccounts(platform: string, connected: readonly ConnectedPlatform[]): string {
-  const accounts = connected.filter((account) => namesIn(account).includes(platform));
+  const accounts = accountsOn(platform, connected);
   const names = accounts.flatMap((account) => accountName(account) ?? []).map((name) => quote(name, 60));
   const title = platformTitle(platform);
+  if (accounts.length > 1) {
+    const which = names.length === accounts.length ? inWords(names) : `its ${accounts.length} accounts`;
+    return `${title} (one or all of ${which}: the service decides)`;
+  }
   return names.length === 0 ? title : `${title} (${names.join(", ")})`;
 }
 
@@ -149,7 +153,10 @@ const SENTENCES: Readonly<
     nextStep: (names) => `Tell the user to look for the post on ${names}.`,
   },
   "posted before": {
-    summary: (names) => `It was posted to ${names} by an earlier call, so it was not sent there again.`,
+    summary: (names, { isSandbox }) =>
+      isSandbox
+        ? `By an earlier call it counts as posted to ${names}, so it was not sent there again.`
+        : `It was posted to ${names} by an earlier call, so it was not sent there again.`,
     nextStep: () => "Give the user the links of the posts.",
   },
   "unlinked before": {
@@ -168,6 +175,9 @@ const SENTENCES: Readonly<
   },
 };
 
+// eslint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a constant
+const OUTCOMES = Object.keys(SENTENCES) as Outcome[];
+
 function outcomeOf({ ok, alreadyPublished, url }: Result): Outcome {
   if (!ok) return "failed";
   if (alreadyPublished === true) return typeof url === "string" ? "posted before" : "unlinked before";
@@ -184,53 +194,97 @@ interface PublishCall {
   readonly isSandbox: boolean;
 }
 
-function describePublished(
-  { results, missingResults, code }: Published,
-  { asked, confirm, isFirst, isUnaskedRepeat, isSandbox }: PublishCall,
-): Guidance {
-  const posts = [
-    ...results.map((result) => ({
-      platform: result.platform,
-      outcome: outcomeOf(result),
-      reason: reasonIn(result),
-    })),
-    ...missingResults.map((platform) => ({ platform, outcome: "missing" as const, reason: "" })),
-  ];
-  const summaries: string[] = [];
-  const steps = new Set<string>();
-  for (const [outcome, { summary, nextStep }] of Object.entries(SENTENCES)) {
-    const these = posts.filter((post) => post.outcome === outcome);
-    if (these.length === 0) continue;
-    const groups = outcome === "failed" ? these.map((post) => [post]) : [these];
-    for (const group of groups)
-      summaries.push(summary(namesOf(group), { reason: group[0]?.reason ?? "", isSandbox }));
-    // The next step names no platform that the service alone has brought up.
-    const wanted = these.filter(({ platform }) => asked.includes(platformId(platform)));
-    steps.add(nextStep(namesOf(wanted) || "the others named above"));
-  }
+/** How one post stands, for the sentences. */
+interface Post {
+  /** The platform's title, with the account if there are several results for the platform. */
+  readonly name: string;
+  readonly outcome: Outcome;
+  readonly reason: string;
+  /** False for a platform that the service alone has brought up. */
+  readonly isAsked: boolean;
+}
+
+function describePublished(published: Published, call: PublishCall): Guidance {
+  const { results, code } = published;
+  const { confirm, isFirst, isUnaskedRepeat, isSandbox } = call;
+  const posts = postsIn(published, call.asked);
+  const isNew = ({ outcome }: Post) => outcome === "posted" || outcome === "unlinked";
   const before = results.filter(({ alreadyPublished }) => alreadyPublished === true);
-  const hasNew = posts.some(({ outcome }) => outcome === "posted" || outcome === "unlinked");
   return {
     summary: inSentences(
-      ...summaries,
-      isUnaskedRepeat && "The call confirmed this repeat; the user was not asked.",
+      ...summariesOf(posts, isSandbox),
+      isUnaskedRepeat && posts.some(isNew) && "The call confirmed this repeat; the user was not asked.",
     ),
     nextStep:
       inSentences(
-        ...steps,
+        ...stepsAfter(posts),
         isFirst &&
-          hasNew &&
+          posts.some(isNew) &&
           !isSandbox &&
           "Tell them to mark it as AI-made in the platform's app if it asks for that: the service sets no label.",
         code !== undefined && confirm !== undefined && STALE_CODE,
-        code !== undefined &&
-          `Only if the user wants it posted a second time, call publish_video with platforms ${JSON.stringify(before.map(({ platform }) => platform))} and confirm: "${code}".`,
+        code !== undefined && adviseRepeat(before, code),
       ) || undefined,
   };
 }
 
-function namesOf(some: readonly { readonly platform: string }[]): string {
-  return inWords(some.map(({ platform }) => platformTitle(platform)));
+function postsIn({ results, missingResults }: Published, asked: readonly string[]): readonly Post[] {
+  return [
+    ...results.map((result, index) => ({
+      name: nameOf(result, index, results),
+      outcome: outcomeOf(result),
+      reason: reasonIn(result),
+      isAsked: asked.includes(platformId(result.platform)),
+    })),
+    ...missingResults.map((platform) => ({
+      name: platformTitle(platform),
+      outcome: "missing" as const,
+      reason: "",
+      isAsked: true,
+    })),
+  ];
+}
+
+/** The service may give a result for each of several accounts on a platform. */
+function nameOf(result: Result, index: number, results: readonly Result[]): string {
+  const id = platformId(result.platform);
+  const title = platformTitle(result.platform);
+  const others = results.map(({ platform }) => platformId(platform) === id);
+  if (others.filter(Boolean).length === 1) return title;
+  const account = accountName(result);
+  if (account !== undefined) return `${title} (${quote(account, 60)})`;
+  return others.indexOf(true) === index ? `one ${title} account` : `another ${title} account`;
+}
+
+/** A sentence for each outcome, and one for each failure. */
+function summariesOf(posts: readonly Post[], isSandbox: boolean): string[] {
+  return OUTCOMES.flatMap((outcome) => {
+    const these = posts.filter((post) => post.outcome === outcome);
+    const groups = outcome === "failed" ? these.map((post) => [post]) : [these];
+    return groups.flatMap(([first, ...rest]) =>
+      first === undefined
+        ? []
+        : SENTENCES[outcome].summary(namesOf([first, ...rest]), { reason: first.reason, isSandbox }),
+    );
+  });
+}
+
+function stepsAfter(posts: readonly Post[]): Set<string> {
+  const steps = OUTCOMES.flatMap((outcome) => {
+    const these = posts.filter((post) => post.outcome === outcome);
+    const named = namesOf(these.filter(({ isAsked }) => isAsked)) || "the others named above";
+    return these.length === 0 ? [] : SENTENCES[outcome].nextStep(named);
+  });
+  return new Set(steps);
+}
+
+function adviseRepeat(before: readonly Result[], code: string): string {
+  const ids = before.map(({ platform }) => platform);
+  return `Only if the user wants it posted to ${inWords(ids.map(platformTitle))} a second time, call publish_video with platforms ${JSON.stringify(ids)} and confirm: "${code}".`;
+}
+
+function namesOf(posts: readonly Post[]): string {
+  return inWords([...new Set(posts.map(({ name }) => name))]);
 }
 
 function reasonIn(result: Result): string {

@@ -124,7 +124,7 @@ describe("before a post", () => {
       "failed",
       { job: statusOf("failed") },
       { code: "not_ready", retryable: false },
-      "The render of this video failed, so there is nothing to publish. This call published nothing. The same call would fail again. Tell the user. The video can be generated again if they still want it.",
+      "The render of this video failed. This call published nothing. The same call would fail again. Tell the user. The video can be generated again if they still want it.",
     ],
     [
       "is unknown",
@@ -136,7 +136,7 @@ describe("before a post", () => {
       "has no account",
       { accounts: ["youtube"] },
       { code: "not_connected", retryable: false },
-      "No TikTok account is connected. This call published nothing. The same call would fail again. Connected: youtube. Tell the user to connect TikTok on the service's website if they want it there, or call again with the ids they mean.",
+      "No TikTok account is connected. This call published nothing. The same call would fail again. Connected: youtube. Tell the user to connect TikTok on the service's website if they want it there.",
     ],
     [
       "has no account at all",
@@ -167,8 +167,12 @@ describe("before a post", () => {
 test.each<[string, World]>([
   ["its job and the accounts can't be read", { job: { status: 500 } }],
   ["it has a link, whatever its status", { job: statusOf("published", { finalVideoUrl: LINK }) }],
-  ["another field of an account names the platform", { accounts: [{ platform: "acc_1", type: "TikTok" }] }],
-  ["a nested field does", { accounts: [{ platform: "acc_1", on: { network: "tiktok" } }] }],
+  ["another field of an account names the platform", { accounts: [{ id: "acc_1", type: "TikTok" }] }],
+  ["a nested field does", { accounts: [{ id: "acc_1", name: "clips", on: { network: "tiktok" } }] }],
+  [
+    "another account on the platform can be posted to",
+    { accounts: [{ platform: "tiktok", expired: true }, "tiktok"] },
+  ],
 ])("a video is posted if %s", async (_, more) => {
   const { call, posts } = await world(more);
   await call();
@@ -187,13 +191,109 @@ test.each([
   [
     "all",
     ["tiktok", "X"],
-    'platforms: "all" can\'t be a platform\'s id. This call published nothing. The same call would fail again. Connected: tiktok and "X". Call again with the ids the user means.',
+    "platforms: \"all\" can't be a platform's id. This call published nothing. The same call would fail again. Connected: tiktok and x. Call again with the ids the user means.",
+  ],
+  [
+    "Instagram Reels",
+    ["tiktok"],
+    "No Instagram account is connected. This call published nothing. The same call would fail again. Connected: tiktok. Tell the user to connect Instagram on the service's website if they want it there.",
   ],
 ])("a post on %s is never sent while %j are connected", async (platform, accounts, text) => {
   const { call, posts } = await world({ accounts });
 
   expect(textOf(await call({ jobId: JOB_ID, platforms: [platform] }))).toContain(text);
   expect(posts()).toEqual([]);
+});
+
+const ROSA = { platform: "tiktok", username: "@rosa" };
+const THREE = [ROSA, { platform: "TikTok", username: "@ben" }, { platform: "tiktok", username: "@cleo" }];
+const CHOSEN =
+  'No account can be chosen: "@rosa" is an account on TikTok. This call published nothing. The same call would fail again.';
+
+test.each([
+  [
+    "@rosa",
+    THREE,
+    `${CHOSEN} The service decides on which of the 3 TikTok accounts it posts. Tell the user, and publish on tiktok only if that is all right.`,
+  ],
+  ["rosa", [ROSA], `${CHOSEN} It is the only TikTok account: to post there, call again with tiktok.`],
+  [
+    "@Rosa",
+    [{ ...ROSA, expired: true }],
+    `${CHOSEN} Tell the user to connect TikTok again on the service's website.`,
+  ],
+  ["youtube", [{ platform: "tiktok", name: "YouTube" }], "No YouTube account is connected."],
+])("the account %s is no platform, so nothing is posted", async (name, accounts, text) => {
+  const { call, posts } = await world({ accounts });
+
+  expect(textOf(await call({ jobId: JOB_ID, platforms: [name] }))).toContain(text);
+  expect(posts()).toEqual([]);
+});
+
+test.each([
+  [{ connected: false }, "disconnected"],
+  [{ isActive: false }, "not active"],
+  [{ disabled: true }, "disabled"],
+  [{ expired: true }, "expired"],
+  [{ tokenExpired: true }, "expired"],
+  [{ needs_reauth: true }, "signed out"],
+  [{ status: "needs_reauth" }, "needs reauth"],
+  [{ connectionStatus: "Expired" }, "expired"],
+])("an account with %j is not posted to", async (state, word) => {
+  const accounts = [{ platform: "tiktok", username: "@rosa", ...state }, "youtube"];
+  const { call, client, posts } = await world({ accounts });
+  const refused = await call(BOTH);
+  const listed = await client.call("list_connected_platforms", {});
+
+  const sentence = `The TikTok account "@rosa" is ${word}, so nothing can be posted there.`;
+  expect(textOf(refused)).toBe(
+    `${sentence} This call published nothing. The same call would fail again. Tell the user to connect TikTok again on the service's website.`,
+  );
+  expect(listed.structuredContent).toMatchObject({
+    summary: `Connected: YouTube. ${sentence}`,
+    nextStep: "Tell the user to connect that account again on the service's website.",
+  });
+  expect(posts()).toEqual([]);
+});
+
+test.each([
+  { connected: true },
+  { status: "active" },
+  { expired: false },
+  { status: "draft", note: "expired" },
+])("an account with %j is posted to", async (state) => {
+  const { call, posts } = await world({ accounts: [{ platform: "tiktok", ...state }] });
+  await call();
+
+  expect(posts()).toEqual([["tiktok"]]);
+});
+
+test("several accounts on one platform are told of where they are listed and before a post", async () => {
+  const { call, client, questions } = await world({ accounts: THREE, answers: [YES] });
+  const listed = await client.call("list_connected_platforms", {});
+  await call();
+
+  expect(guidanceOf(listed)).toEqual([
+    "Connected: TikTok (3 accounts).",
+    "The service takes a platform, not one of its accounts, and decides on which of the TikTok accounts it posts: tell the user before you publish there.",
+  ]);
+  expect(questions[0]?.message).toContain(
+    'on TikTok (one or all of "@rosa", "@ben" and "@cleo": the service decides)?',
+  );
+});
+
+test.each([
+  [
+    { account: "@a" },
+    { account: "@b" },
+    'Posted to TikTok ("@a"). Not posted to TikTok ("@b"): the service says "No".',
+  ],
+  [{}, {}, 'Posted to one TikTok account. Not posted to another TikTok account: the service says "No"'],
+])("two results for one platform are told apart: %j, %j", async (first, second, text) => {
+  const failed = { platform: "tiktok", ok: false, error: "No", ...second };
+  const { call } = await world({ publish: posted({ ...TIKTOK, ...first }, failed) });
+
+  expect(guidanceOf(await call())[0]).toBe(text);
 });
 
 test("names that can't be platforms are refused, also if the accounts can't be read", async () => {
@@ -284,7 +384,7 @@ test("each platform's outcome is said once, with what to do about it", async () 
   expect(second.structuredContent).toEqual({
     summary:
       'The service reports a post on YouTube but gave no link. It was posted to TikTok by an earlier call, so it was not sent there again. Not posted to X: the service says "The access token has expired". Not posted to "Vimeo": the service gave no reason. The service did not say whether it was posted to Facebook.',
-    nextStep: `Tell the user to look for the post on YouTube. Give the user the links of the posts. Tell the user why it was not posted to X and "Vimeo". Publish it there only if they still want it, after they have fixed that. Ask the user to look at the Facebook account before anything else. Only if the user wants it posted a second time, call publish_video with platforms ["tiktok"] and confirm: "${codeIn(second)}".`,
+    nextStep: `Tell the user to look for the post on YouTube. Give the user the links of the posts. Tell the user why it was not posted to X and "Vimeo". Publish it there only if they still want it, after they have fixed that. Ask the user to look at the Facebook account before anything else. Only if the user wants it posted to TikTok a second time, call publish_video with platforms ["tiktok"] and confirm: "${codeIn(second)}".`,
     results: [{ ...TIKTOK, alreadyPublished: true }, youtube, x, vimeo],
   });
   expect(posts()).toEqual([["tiktok"], ["youtube", "x", "vimeo", "facebook"]]);
@@ -325,7 +425,7 @@ test("a post without a link is the service's word, and is not sent again", async
 
   expect(guidanceOf(again)).toEqual([
     "The service reported a post on TikTok to an earlier call but gave no link, so it was not sent there again.",
-    `Tell the user to look for the post on TikTok. Only if the user wants it posted a second time, call publish_video with platforms ["tiktok"] and confirm: "${codeIn(again)}".`,
+    `Tell the user to look for the post on TikTok. Only if the user wants it posted to TikTok a second time, call publish_video with platforms ["tiktok"] and confirm: "${codeIn(again)}".`,
   ]);
   expect(posts()).toEqual([["tiktok"]]);
 });
@@ -370,7 +470,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     const result = await call({ jobId: JOB_ID, platforms: ["TikTok", "youtube", "tiktok"] });
 
     const name = String.raw`the video "Tides\" on nothing It stays private."`;
-    const accounts = String.raw`TikTok ("@clips", "My \"Clips\"") and YouTube`;
+    const accounts = String.raw`TikTok (one or all of "@clips" and "My \"Clips\"": the service decides) and YouTube`;
     const decision = { type: "string", title: `${yes}?`, enum: [no, yes] };
     expect(questions).toEqual([
       {
