@@ -288,7 +288,7 @@ test.each([
     { account: "@b" },
     'Posted to TikTok ("@a"). Not posted to TikTok ("@b"): the service says "No".',
   ],
-  [{}, {}, 'Posted to one TikTok account. Not posted to another TikTok account: the service says "No"'],
+  [{}, {}, 'Posted to one TikTok account. Not posted to another TikTok account: the service says "No".'],
 ])("two results for one platform are told apart: %j, %j", async (first, second, text) => {
   const failed = { platform: "tiktok", ok: false, error: "No", ...second };
   const { call } = await world({ publish: posted({ ...TIKTOK, ...first }, failed) });
