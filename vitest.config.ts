@@ -6,7 +6,7 @@ const ISOLATED = [
   "test/features/sandbox/webhooks.test.ts",
 ];
 
-/** `unit` and `faults` run the source; `e2e` what only the built file shows (build it first); `card` a browser too. */
+/** `unit`, `model` and `faults` run the source; `e2e` what only the built file shows (build it first). */
 export default defineConfig({
   test: {
     globalSetup: "test/fixtures/no-leftovers.ts",
@@ -15,19 +15,19 @@ export default defineConfig({
         extends: true,
         test: {
           name: "unit",
-          include: ["test/**/*.test.ts"],
-          exclude: ["test/{e2e,network/faults}/**", "test/checks/{card,gateways,plugins}/**", ...ISOLATED],
+          include: ["test/{features,network,pure,repository}/**/*.test.ts"],
+          exclude: ["test/network/faults/**", ...ISOLATED],
           // Modules have no state, so files share them: loading them anew took a third of the time.
           isolate: false,
         },
       },
       { extends: true, test: { name: "isolated", include: ISOLATED } },
+      { extends: true, test: { name: "model", include: ["test/model/*.test.ts"] } },
       {
         extends: true,
         test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], isolate: false },
       },
       { extends: true, test: { name: "faults", include: ["test/network/faults/**/*.test.ts"] } },
-      { extends: true, test: { name: "card", include: ["test/checks/card/**/*.test.ts"] } },
     ],
     // Many tests wait for processes and timers, so three workers fill two cores; each loads the SDKs anew.
     maxWorkers: 3,

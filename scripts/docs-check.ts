@@ -5,6 +5,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import manifest from "../package.json" with { type: "json" };
+import external from "../test/external/package.json" with { type: "json" };
+import pictures from "./pictures/package.json" with { type: "json" };
 import { COMMANDS, parseCommandLine } from "../src/command-line.ts";
 import { SETTINGS } from "../src/config.ts";
 import { FOR_USERS, withLaunch } from "./docs-launch.ts";
@@ -20,6 +22,9 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   N: "8080",
   URL: "http://127.0.0.1:8080",
 };
+
+/** Also those of the packages beside the root's, whose folder the text names. */
+const SCRIPTS = new Set([manifest, external, pictures].flatMap(({ scripts }) => Object.keys(scripts)));
 
 const FENCE = /^( *)```(.*)\n([^]*?)^\1```$/gm;
 const SPAN = /`([^`\n]+)`/g;
@@ -40,7 +45,8 @@ export const DOCUMENTS = [
 ].filter((name) => name.endsWith(".md") || name === "llms.txt");
 
 function filesIn(folder: string): string[] {
-  return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" });
+  const paths = readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" });
+  return paths.filter((path) => !/(^|[\\/])node_modules[\\/]/.test(path));
 }
 
 export function readDocument(name: string): string {
@@ -63,7 +69,7 @@ export function findFaults(name: string, text = readDocument(name)): string[] {
       : []),
     ...missing("setting", matches(text, /\bFACELESS_[A-Z_]*[A-Z]/g), (word) => SETTING_NAMES.includes(word)),
     ...missing("script", matches(commands.join("\n"), /(?<=npm run (?:--\S+ )?)[a-z][\w:-]*/g), (word) =>
-      Object.hasOwn(manifest.scripts, word),
+      SCRIPTS.has(word),
     ),
     ...missing("file", wordsOf(commands).filter(isPath), (path) => isThere(path, name)),
     ...commands.flatMap(findBadCommands),

@@ -1,4 +1,4 @@
-// The documents' parts about each client, from the data of `config` and the table that `npm run test:clients` measured.
+// The documents' parts about each client, from the data of `config` and the table that `npm run clients` measured.
 
 import { readFileSync } from "node:fs";
 import { filesOf, FORMATS, keySourceOf } from "../src/commands/client-formats.ts";
@@ -108,7 +108,7 @@ function testedAs(run: Run | undefined): string {
   return run === undefined ? "its entry only" : `${run.title} ${run.version}`;
 }
 
-/** The rows of the table that `npm run test:clients` writes. */
+/** The rows of the table that `npm run clients` writes. */
 function readRuns(): readonly Run[] {
   const text = readFileSync(new URL("../docs/CLIENTS.md", import.meta.url), "utf8");
   const rows = /<!-- runs -->([^]*?)<!-- \/runs -->/.exec(text)?.[1]?.match(/^\|.*\|$/gm) ?? [];

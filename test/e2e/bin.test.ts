@@ -1,4 +1,4 @@
-// The first file refuses an old Node in one line, and otherwise starts the server. `npm run test:matrix`
+// The first file refuses an old Node in one line, and otherwise starts the server. `npm run matrix`
 // runs it on real old Nodes.
 
 import { lstatSync, readdirSync } from "node:fs";

@@ -1,5 +1,5 @@
 // How the built file ends: exit code 0, nothing on stderr but the id of a paid job, no orphan process. How
-// fast it ends is measured by test/checks/stress/exits.ts, where nothing else runs.
+// fast it ends is measured by test/external/stress/exits.ts, where nothing else runs.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: 120_000 });
 
 /**
  * One protocol per case, alternating. Signals share one code path, and a killed parent only closes both
- * streams, so an idle server alone gets all of these events. checks/stress/exits.ts has every case.
+ * streams, so an idle server alone gets all of these events. external/stress/exits.ts has every case.
  */
 const SOME_CASES = exitCases().filter(({ state, event, protocol }) => {
   if (state !== "idle" && ["SIGINT", "SIGHUP", "parent killed"].includes(event)) return false;

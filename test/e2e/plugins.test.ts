@@ -1,5 +1,5 @@
 // The plugins' files agree with the code, and their entries start what they promise before and after the user
-// has set the values. `npm run test:plugins` has the clients judge them.
+// has set the values. `npm run plugins` has the clients judge them.
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";

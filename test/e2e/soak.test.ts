@@ -1,4 +1,4 @@
-// Memory and handles after long use of the built file; checks/stress/soak.ts runs much longer.
+// Memory and handles after long use of the built file; external/stress/soak.ts runs much longer.
 
 import { expect, test } from "vitest";
 import { soak } from "../fixtures/soak.ts";

@@ -1,5 +1,5 @@
 // The entries for clients are started in a project that tries everything to be run in their place.
-// `npm run test:plugins` tries one thing after the other, and other versions of npm.
+// `npm run plugins` tries one thing after the other, and other versions of npm.
 
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";

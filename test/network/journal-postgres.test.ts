@@ -1,4 +1,4 @@
-// The journal in a database, on an embedded Postgres. test/checks/gateways has what only a real server shows.
+// The journal in a database, on an embedded Postgres. test/external/gateways has what only a real server shows.
 
 import { PGlite } from "@electric-sql/pglite";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";

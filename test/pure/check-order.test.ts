@@ -5,9 +5,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Order } from "../../src/service/responses.ts";
 import { reviewOrder } from "../../src/tools/check-order.ts";
-import wishes from "../checks/topics/wishes.json" with { type: "json" };
+import wishes from "../fixtures/wishes.json" with { type: "json" };
 
-const PROTOCOLS = new URL("../checks/topics/protocol/", import.meta.url);
+const PROTOCOLS = new URL("../external/topics/protocol/", import.meta.url);
 
 /** The topics of all protocols with the settings for which they were written. */
 function topicsOfTrials(): Order[] {

@@ -7,7 +7,7 @@ import { DOCUMENTS, findFaults, readDocument } from "../../scripts/docs-check.ts
 import { withLaunch } from "../../scripts/docs-launch.ts";
 import { PARTS, withPart } from "../../scripts/docs-parts.ts";
 import manifest from "../../package.json" with { type: "json" };
-import packages from "../checks/clients/packages.json" with { type: "json" };
+import packages from "../fixtures/client-versions.json" with { type: "json" };
 import { VERSIONS } from "../fixtures/npm-tools.ts";
 
 /** A document without generated parts, at the root like the paths below. */
@@ -80,7 +80,7 @@ test("each test that test/README.md names for an attack exists", () => {
   const rows = readDocument("test/README.md").match(/(?<=^\| [A-Z].* \| ).+?(?= *\|$)/gm) ?? [];
   const names = rows.map((row) => row.split(" | ").at(-1)?.trim() ?? "");
   const tests = readdirSync("test", { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts"))
+    .filter((path) => path.endsWith(".ts") && !path.includes("node_modules"))
     .map((path) => readFileSync(join("test", path), "utf8"))
     .join("");
   expect(names.length).toBeGreaterThan(10);

@@ -8,7 +8,6 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
 import manifest from "../../package.json" with { type: "json" };
-import { TESTS } from "../checks/stress/tests.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 
@@ -249,13 +248,6 @@ test("npm run lockfile keeps the file if a package would disappear, and fills it
     /^package-lock\.json is unchanged: 1 packages .*node_modules\/macos\. .*\n$/,
   );
   expect(await fill(filled)).toMatchObject({ code: 0, stderr: "", lockfile: `${lockfileOf(filled)}\n` });
-});
-
-test("each stress test has a job of its own, and marks for its figures", async () => {
-  const names = Object.keys(TESTS);
-  expect(jobOf("stress.yml stress")?.strategy?.matrix["test"]).toEqual(names);
-  const figures = await readFile(new URL("../checks/stress/figures.md", import.meta.url), "utf8");
-  expect(figures.match(/(?<=^<!-- ).+(?= -->$)/gm)).toEqual(names.flatMap((name) => [name, `/${name}`]));
 });
 
 test("checkouts keep no credentials, installs run no scripts, downloads are hashed", () => {

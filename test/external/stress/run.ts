@@ -1,0 +1,36 @@
+// npm run stress: runs all stress tests in turn and writes their figures to figures.md. Fails if a promise is
+// not kept. `npm run stress -- exits soak` runs some of them, `npm run stress -- mutants retry` the mutants of
+// one module.
+
+import { report, TODAY } from "../report.ts";
+import { MODULES, type Row, SEED, TESTS } from "./tests.ts";
+
+const words = process.argv.slice(2);
+
+function isAsked(name: string): boolean {
+  const [test = "", module = ""] = name.split(" ");
+  const isOfModule = module === "" || words.includes(module) || !words.some((word) => word in MODULES);
+  return words.length === 0 || (words.includes(test) && isOfModule);
+}
+
+const asked = Object.entries(TESTS).filter(([name]) => isAsked(name));
+if (asked.length === 0) throw new Error(`There are: ${Object.keys(TESTS).join(", ")}.`);
+for (const [name, test] of asked) {
+  process.stderr.write(`SEED=${SEED} npm run stress -- ${name}\n`);
+  let rows: readonly Row[];
+  try {
+    rows = await test();
+  } catch (error) {
+    // A test that fails to run must not cost the figures of the others.
+    const [measured = ""] = String(error).split("\n", 1);
+    rows = [{ test: name, promised: "runs to its end", measured, met: false }];
+  }
+  const lines = rows.map(
+    ({ test: what, promised, measured, met }) =>
+      `- \`${name}\`, ${TODAY}, ${what}: ${measured}. ${met ? "Kept" : "**Not kept**"}: ${promised}.`,
+  );
+  if (!rows.every(({ met }) => met)) process.exitCode = 1;
+  await report("test/external/stress/figures.md", name, lines.join("\n"));
+}
+// A server that could not be killed must not hold this process.
+process.exit();
