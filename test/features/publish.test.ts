@@ -316,6 +316,14 @@ test("platforms of similar names are different ones", async () => {
   expect(posts()).toEqual([["youtube"], ["youtube_shorts"]]);
 });
 
+test("an account that names no platform may be the one that is meant, so the post is sent", async () => {
+  const { call, posts } = await world({ accounts: ["youtube", { handle: "@cats" }] });
+
+  expect((await call()).isError).toBeUndefined();
+  expect((await call({ jobId: JOB_ID, platforms: ["cats"] })).isError).toBe(true);
+  expect(posts()).toEqual([["tiktok"]]);
+});
+
 const REFUSALS = [
   envelope(401, "youtube_token_expired", "Sign in to youtube."),
   envelope(402, "out_of_credits", "None."),
