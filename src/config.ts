@@ -17,6 +17,7 @@ import {
   parseNumber,
   parseProxy,
   parseWhole,
+  SANDBOX_KEY,
 } from "./settings/values.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
@@ -45,7 +46,7 @@ export interface ServiceConfig {
    */
   readonly baseUrl: URL;
   readonly proxies: Proxies;
-  /** It is the embedded sandbox. */
+  /** It is a sandbox, which this process has started or somebody else. */
   readonly isSandbox?: true;
 }
 
@@ -232,10 +233,11 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
   };
 
   const isSet = (setting: Setting<unknown>) => readVariable(env, setting) !== undefined;
-  const sandbox =
+  const startsSandbox =
     flags.sandbox === "auto" ? !isSet(SETTINGS.apiKey) && !isSet(SETTINGS.baseUrl) : flags.sandbox;
-  const apiKey = sandbox ? undefined : read(SETTINGS.apiKey);
-  const baseUrl = sandbox ? undefined : read(SETTINGS.baseUrl);
+  const sandbox = startsSandbox || readVariable(env, SETTINGS.apiKey) === SANDBOX_KEY;
+  const apiKey = startsSandbox ? undefined : read(SETTINGS.apiKey);
+  const baseUrl = startsSandbox ? undefined : read(SETTINGS.baseUrl);
   const isProxied = baseUrl !== undefined && !isLoopback(baseUrl.hostname);
   const proxies = isProxied
     ? { https: read(SETTINGS.httpsProxy), http: read(SETTINGS.httpProxy), none: read(SETTINGS.noProxy) }
@@ -250,23 +252,28 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     maxGenerations: read(SETTINGS.maxGenerations),
     confirmGenerate: read(SETTINGS.confirmGenerate) ?? "off",
     confirmPublish: read(SETTINGS.confirmPublish) ?? "on",
-    /** Undefined keeps no journal on disk, as the sandbox does. */
-    stateDir: sandbox || stateDir === OFF ? undefined : (stateDir ?? defaultStateDir(homeDir)),
+    /** Undefined keeps no journal on disk, as a sandbox does that ends with its process. */
+    stateDir: startsSandbox || stateDir === OFF ? undefined : (stateDir ?? defaultStateDir(homeDir)),
     /** True if it is made when it is missing. One that the user has set may lie on a disk to be mounted. */
-    makesStateDir: !sandbox && stateDir === undefined,
+    makesStateDir: !startsSandbox && stateDir === undefined,
     /** The database that holds the journal beside what `stateDir` holds. Has a password: never show it whole. */
-    journalUrl: sandbox ? undefined : journalUrl,
+    journalUrl: startsSandbox ? undefined : journalUrl,
     webhookPort: read(SETTINGS.webhookPort),
     logLevel: read(SETTINGS.logLevel) ?? LOG_LEVEL_DEFAULT,
     sandboxSeconds: read(SETTINGS.sandboxSeconds) ?? SANDBOX_SECONDS_DEFAULT,
   };
   const isUsable = apiKey !== undefined && baseUrl !== undefined && problems.length === 0;
-  const service: ServiceConfig | undefined = isUsable ? { apiKey, baseUrl, proxies } : undefined;
+  const service: ServiceConfig | undefined = isUsable
+    ? { apiKey, baseUrl, proxies, ...(sandbox && { isSandbox: true }) }
+    : undefined;
   return {
     ...flags,
     ...settings,
+    /** True for the sandbox's texts and journal entries: nothing is rendered, charged or posted. */
     sandbox,
-    /** Absent if there are problems, and in sandbox mode, where the sandbox has its own. */
+    /** This process starts the sandbox itself. Another one is reached as the service is, with the sandbox's key. */
+    startsSandbox,
+    /** Absent if there are problems, and if this process starts a sandbox, which has its own. */
     service,
     /** Settings that are needed, or guard money, privacy or publicity: every tool call fails with them. */
     problems,

@@ -57,7 +57,7 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
     const effect = call?.tool.effect ?? "reads";
     const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
     const { code, outcome } = failure.facts;
-    const isOfOtherSandbox = call?.config.sandbox === true && code === "not_found";
+    const isOfOtherSandbox = call?.config.startsSandbox === true && code === "not_found";
     const message =
       failure instanceof UsageError
         ? describeUsage(failure, argv)
@@ -99,7 +99,7 @@ async function run(
     const ended = await tools.follow(jobId, MAX_WAIT_MS);
     result = { ...ended, ...(alreadyStarted === true && { alreadyStarted }) };
   }
-  return config.sandbox ? { ...result, nextStep: ONE_SANDBOX } : result;
+  return config.startsSandbox ? { ...result, nextStep: ONE_SANDBOX } : result;
 }
 
 /** Asks what a client would ask its user. The tools refuse a false where nothing but a yes counts. */

@@ -65,7 +65,7 @@ async function checkEntry(client: ClientName, host: Host) {
 async function checkSettings({ env, flags, hidden }: Settings, isEntry: boolean, host: Host) {
   const { homeDir, clock } = host;
   const config = readConfig(env, flags, homeDir);
-  const { sandbox } = config;
+  const { startsSandbox: sandbox } = config;
   const checks = [
     ...checkConfig(env, config, { isEntry, hidden }),
     ...(await checkService(sandbox ? undefined : readTarget(env, homeDir), clock)),

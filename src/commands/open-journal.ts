@@ -30,6 +30,6 @@ export function openJournalStore(
 }
 
 /** For a command that adds nothing. */
-export function openJournal(store: JournalStore): Journal {
-  return new Journal({ store, redact: (line) => line, onUnwritable() {} });
+export function openJournal(store: JournalStore, { sandbox }: Pick<Config, "sandbox">): Journal {
+  return new Journal({ store, isSandbox: sandbox, redact: (line) => line, onUnwritable() {} });
 }

@@ -12,6 +12,8 @@ const common = {
   atMs: z.number().min(-8.64e15).max(8.64e15),
   /** None as long as it is not known. */
   outcome: z.enum(["done", "rejected", "not_sent"]).optional(),
+  /** It was made with the sandbox's key: practice, which the account's requests don't see. */
+  sandbox: z.literal(true).optional(),
   /** The name and version of the MCP client that made the call, where it gave them. */
   client: z.string().optional(),
   /** Where the store keeps the entry's first line. Known once it was read, and not written. */
@@ -78,6 +80,8 @@ const RESTORE = "make sure that nothing removes or hides what this server has wr
 
 export interface JournalOptions {
   readonly store: JournalStore;
+  /** Adds and shows the entries of a sandbox alone. Otherwise only those of the service, as all older ones are. */
+  readonly isSandbox?: boolean;
   /** A random UUID unless given. */
   readonly randomId?: (() => string) | undefined;
   /** Takes the key out of a line. */
@@ -104,8 +108,9 @@ export class Journal {
 
   /** Resolves when the intent can be read from the store. Throws a JournalError: it must not be sent. */
   async begin(intent: Intent): Promise<{ own: JournalEntry; entries: readonly JournalEntry[] }> {
-    const { store, randomId = () => crypto.randomUUID() } = this.#options;
-    const { entry: own, line } = this.#toLine({ id: randomId(), atMs: store.now(), ...intent });
+    const { store, isSandbox = false, randomId = () => crypto.randomUUID() } = this.#options;
+    const mark = isSandbox ? { sandbox: true } : {};
+    const { entry: own, line } = this.#toLine({ id: randomId(), atMs: store.now(), ...mark, ...intent });
     try {
       await this.#write(line);
       const entries = await this.entries();
@@ -124,8 +129,8 @@ export class Journal {
   }
 
   /**
-   * The requests of all processes that were or may have been carried out, in the order of the store. Reads
-   * what is new there. Throws a JournalError if that can't be read, or holds what this version doesn't
+   * The requests of all processes that were or may have been carried out, by the service or by the sandbox, in the
+   * order of the store. Reads what is new there. Throws a JournalError if that can't be read, or holds what this version doesn't
    * understand.
    */
   async entries(): Promise<readonly JournalEntry[]> {
@@ -135,9 +140,12 @@ export class Journal {
       // Others may have written meanwhile: what is decided by an old look could give a code for their request.
       await this.#look();
     }
-    return (this.#list ??= [...this.#entries.values()].filter(
-      ({ outcome }) => outcome !== "rejected" && outcome !== "not_sent",
-    ));
+    return (this.#list ??= this.#select(this.#options.isSandbox === true));
+  }
+
+  /** How many such requests of the other kind were read: the sandbox's, or the service's. */
+  countOthers(): number {
+    return this.#select(this.#options.isSandbox !== true).length;
   }
 
   /** Milliseconds since the request was begun; 0 for one from the future, as a clock was set back. */
@@ -151,6 +159,13 @@ export class Journal {
    */
   isUnderWay({ outcome, atMs }: JournalEntry): boolean {
     return outcome === undefined && Math.abs(this.#options.store.now() - atMs) < UNDER_WAY_MS;
+  }
+
+  #select(isSandbox: boolean): JournalEntry[] {
+    return [...this.#entries.values()].filter(
+      ({ outcome, sandbox = false }) =>
+        sandbox === isSandbox && outcome !== "rejected" && outcome !== "not_sent",
+    );
   }
 
   /** Those that wait for a look share its failure, so that no call waits for several. */

@@ -11,6 +11,8 @@ export interface Mistake {
 
 export const NEW_KEY = "Create a key in the account settings of the service, section API";
 export const EXAMPLE_URL = "https://videos.example.com";
+/** The key that only a sandbox takes. */
+export const SANDBOX_KEY = "fl_sandbox";
 const SWAPPED = "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were swapped, swap them back";
 export const IN_QUOTES = { problem: "is in quotes", fix: "Remove the quotes around it" };
 /** Printable, and short: redaction searches every text for the key's spellings. */

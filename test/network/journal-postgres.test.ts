@@ -61,10 +61,14 @@ function openStore({
   return openDatabase(`postgres://videos:canary@127.0.0.1:${at}/videos${query}`, clock);
 }
 
-function openJournal(options: Parameters<typeof openStore>[0] = {}) {
+function openJournal({
+  isSandbox = false,
+  ...options
+}: Parameters<typeof openStore>[0] & { isSandbox?: boolean } = {}) {
   const warnings: string[] = [];
   const journal = new Journal({
     store: openStore(options),
+    isSandbox,
     redact: createRedact(KEY),
     onUnwritable: (error) => void warnings.push(String(error)),
   });
@@ -111,6 +115,15 @@ function manualClock() {
     },
   };
 }
+
+test("a database shows the sandbox's entries to the sandbox alone, and all others to the service alone", async () => {
+  const [service, sandbox] = [false, true].map((isSandbox) => openJournal({ isSandbox }).journal);
+  await service?.begin(withTopic("paid"));
+  await sandbox?.begin(withTopic("practised"));
+
+  const seen = [false, true].map((isSandbox) => topics(openJournal({ isSandbox }).journal));
+  expect(await Promise.all(seen)).toEqual([["paid"], ["practised"]]);
+});
 
 test("an entry is in the database before its request is sent, where other computers read it", async () => {
   const { own } = await openJournal().journal.begin(VIDEO);

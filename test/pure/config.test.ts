@@ -31,6 +31,7 @@ test("with only key and URL set, every other setting has its default", () => {
     problems: [],
     warnings: [],
     ...FLAGS,
+    startsSandbox: false,
     sandboxSeconds: 20,
     confirmGenerate: "off",
     confirmPublish: "on",

@@ -17,7 +17,7 @@ export function checkConfig(
   config: Config,
   { isEntry, hidden }: { readonly isEntry: boolean; readonly hidden: readonly string[] },
 ): readonly Check[] {
-  const { warnings, sandbox } = config;
+  const { warnings, sandbox, startsSandbox } = config;
   const problems = config.problems.filter(({ variable }) => !hidden.includes(variable));
   const unset = isEntry ? [] : problems.filter(({ isUnset }) => isUnset);
   const unsetNames = inWords(unset.map(({ variable }) => variable));
@@ -45,11 +45,12 @@ export function checkConfig(
       fail(BASE_URL, "it is the example address", "Replace it with your service's address"),
   ].filter((check) => check !== false);
   if (checks.length > 0 || hidden.length > 0) return checks;
-  if (sandbox) return [pass("settings", "the sandbox: nothing is rendered, charged or posted")];
+  if (startsSandbox) return [pass("settings", "the sandbox: nothing is rendered, charged or posted")];
   const where = isEntry
     ? "in the entry"
     : "in this terminal; to check your client's entry, add --client and its name";
-  return [pass("settings", `key and address are set ${where}`)];
+  const practice = sandbox ? "; the key is the sandbox's: nothing is rendered, charged or posted" : "";
+  return [pass("settings", `key and address are set ${where}${practice}`)];
 }
 
 /**
