@@ -5,6 +5,8 @@ import * as z from "zod";
 import { PROMPTS } from "../prompts/catalog.ts";
 import { type Prompt, readArguments } from "../prompts/prompt.ts";
 import type { Application } from "./application.ts";
+import { maxWaitSeconds } from "./patience.ts";
+import { clientInfo } from "./tools.ts";
 
 /** The SDK's own schema would refuse arguments that aren't texts. */
 const getParams = () =>
@@ -20,14 +22,24 @@ export function registerPrompts({ server }: McpServer, { config, canPublish }: A
   if (config.readOnly) return;
   server.registerCapabilities({ prompts: { listChanged: false } });
   server.setRequestHandler("prompts/list", () => ({ prompts: PROMPTS.map(listed) }));
-  server.setRequestHandler("prompts/get", { params: getParams() }, ({ name, arguments: given }) => {
-    const prompt = findPrompt(name);
-    const { values, problems } = readArguments(prompt, given);
-    if (problems.length > 0)
-      throw invalidParams(`Invalid arguments for prompt ${name}: ${problems.join(", ")}`);
-    const { description, text } = prompt.write(values, canPublish);
-    return { description, messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };
-  });
+  server.setRequestHandler(
+    "prompts/get",
+    { params: getParams() },
+    ({ name, arguments: given }, { mcpReq }) => {
+      const prompt = findPrompt(name);
+      const { values, problems } = readArguments(prompt, given);
+      if (problems.length > 0)
+        throw invalidParams(`Invalid arguments for prompt ${name}: ${problems.join(", ")}`);
+      const { description, text } = prompt.write(values, {
+        canPublish,
+        sandbox: config.sandbox,
+        sandboxSeconds: config.sandboxSeconds,
+        // The waits that it tells of are those of get_video_status.
+        maxWaitSeconds: maxWaitSeconds(clientInfo(server, mcpReq), true),
+      });
+      return { description, messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };
+    },
+  );
 }
 
 function listed({ name, title, description, arguments: args }: Prompt) {

@@ -29,8 +29,12 @@ export function registerTools({ server }: McpServer, application: Application, t
   const tools = toolsFor(config);
   server.registerCapabilities({ tools: { listChanged: false } });
   server.setRequestHandler("tools/list", (_request, { mcpReq }) => {
-    const seconds = maxWaitSeconds(clientInfo(server, mcpReq), true);
-    return { tools: tools.map((tool) => listed(tool, seconds, tasks.areListed)) };
+    const shown = {
+      seconds: maxWaitSeconds(clientInfo(server, mcpReq), true),
+      asTask: tasks.areListed,
+      sandbox: config.sandbox,
+    };
+    return { tools: tools.map((tool) => listed(tool, shown)) };
   });
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const tool = tools.find(({ name }) => name === params.name);
@@ -57,16 +61,19 @@ export function registerTools({ server }: McpServer, application: Application, t
 
 /** A tool as clients see it, with the longest wait that this one was measured to have the patience for. */
 function listed(
-  { name, title, description, annotations, startsJob }: Tool,
-  seconds: number,
-  asTask: boolean,
+  { name, title, description, sandboxDescription, annotations, startsJob }: Tool,
+  {
+    seconds,
+    asTask,
+    sandbox,
+  }: { readonly seconds: number; readonly asTask: boolean; readonly sandbox: boolean },
 ) {
   const schemas = TOOL_SCHEMAS[name];
   if (schemas === undefined) throw new TypeError(`${name} has no schemas.`);
   return {
     name,
     title,
-    description,
+    description: sandbox ? (sandboxDescription ?? description) : description,
     inputSchema: withMaxWait(schemas.input, seconds),
     annotations: { title, ...annotations },
     ...(startsJob === true && asTask && { execution: { taskSupport: "optional" as const } }),
@@ -104,7 +111,7 @@ function toolContext(application: Application, server: McpServer["server"], mcpR
 }
 
 /** A legacy client gives its name once, at initialize; a modern one with each request. */
-function clientInfo(server: McpServer["server"], { envelope }: McpRequest): unknown {
+export function clientInfo(server: McpServer["server"], { envelope }: McpRequest): unknown {
   return valueAt(envelope, CLIENT_INFO_META_KEY) ?? server.getClientVersion();
 }
 

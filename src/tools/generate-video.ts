@@ -21,6 +21,8 @@ export const generateVideo = defineTool({
   name: "generate_video",
   title: "Generate a video",
   description: `Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes ${RENDER_TIME}: follow it with get_video_status, and don't call this again to check on it. Ask the user before starting, unless they left it to you, and show them the topic. Keep a text that they dictate word for word.`,
+  sandboxDescription:
+    "Starts one sample of a faceless short video in this sandbox, which costs nothing; returns a jobId at once. Follow it with get_video_status, and don't call this again to check on it. Show the user the topic. Keep a text that they dictate word for word.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   effect: "spends",
   startsJob: true,
@@ -45,7 +47,7 @@ export const generateVideo = defineTool({
         .meta({
           default: DEFAULTS.duration,
           description:
-            "In seconds: a dictated text takes its words / 2.2. A longer film is several videos, each paid for: ask first",
+            "In seconds: a dictated text takes its words / 2.2. A longer film takes several orders: ask first",
         })
         .optional(),
       style: z

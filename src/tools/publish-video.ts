@@ -24,6 +24,8 @@ export const publishVideo = defineTool({
   title: "Publish a video",
   description:
     "Posts a completed video publicly to the user's connected accounts at once, which can't be undone from here. Call it only when the user has asked for this video on these platforms. list_connected_platforms names the platforms. The service takes no caption, title or hashtags. A platform that already has the video is left alone and comes back with alreadyPublished. Check each result's ok.",
+  sandboxDescription:
+    "Pretends to post a completed video to the sandbox's accounts: nothing becomes public. Call it only when the user has asked for this video on these platforms. list_connected_platforms names the platforms. The service takes no caption, title or hashtags. A platform that already has the video is left alone and comes back with alreadyPublished. Check each result's ok.",
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   effect: "publishes",
   input: () =>

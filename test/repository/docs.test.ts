@@ -68,14 +68,6 @@ test("every document with a command for users says whether npm has the package",
   );
 });
 
-test("the README asks for at most 1,200 words of a reader who unfolds nothing", () => {
-  const shown = readDocument("README.md")
-    .replace(/<details>[^]*?<\/details>|<!--.*?-->/g, "")
-    .split(/\s+/)
-    .filter((word) => /\w/.test(word));
-  expect(shown.length).toBeLessThanOrEqual(1_200);
-});
-
 test("each test that test/README.md names for an attack exists", () => {
   const rows = readDocument("test/README.md").match(/(?<=^\| [A-Z].* \| ).+?(?= *\|$)/gm) ?? [];
   const names = rows.map((row) => row.split(" | ").at(-1)?.trim() ?? "");
