@@ -5,6 +5,7 @@ import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { UNDER_WAY_MS } from "../service/time-budget.ts";
 import { JournalError } from "./errors.ts";
+import { isTorn } from "./torn-line.ts";
 
 const common = {
   id: z.string(),
@@ -55,8 +56,8 @@ export type RequestOutcome = Required<Pick<JournalEntry, "outcome">> &
   Pick<OrderEntry, "jobId"> &
   Pick<PublicationEntry, "results">;
 
-/** Gets a line and where it is kept. */
-export type OnLine = (line: string, source: string) => void;
+/** Gets a line and where it is kept. Returns false if the line is not an entry, which it could hide. */
+export type OnLine = (line: string, source: string) => boolean;
 
 /** Keeps the journal's lines. They are only added, and all processes that share the store see them. */
 export interface JournalStore {
@@ -68,8 +69,8 @@ export interface JournalStore {
   append(lines: readonly string[]): Promise<void>;
   /**
    * Calls `onLine` for each line that was added since the last look. Lines of one source come in the same order
-   * for all processes. Throws a JournalError if a line can't be read: it might forbid the next request. Never
-   * called twice at a time.
+   * for all processes. Throws a JournalError if a line can't be read or is not an entry: it might forbid the next
+   * request. Never called twice at a time.
    */
   readNew(onLine: OnLine): Promise<void>;
   /** Does what a paid request does, and leaves nothing behind. Throws a JournalError. Not needed for files. */
@@ -203,28 +204,41 @@ export class Journal {
     return { entry: entrySchema.parse(JSON.parse(line)), line };
   }
 
-  #add(line: string, source: string): void {
+  #add(line: string, source: string): boolean {
+    // Editors add white space and byte order marks.
+    const text = line.trim();
+    if (text === "") return true;
+    // A letter that was lost in another encoding: the topic would be another one.
+    if (text.includes("\uFFFD")) return false;
     let json: unknown;
     try {
-      json = JSON.parse(line);
+      json = JSON.parse(text);
     } catch {
-      // Empty, or torn by a crash.
-      return;
+      return isTorn(text);
     }
     const read = entrySchema.safeParse(json);
-    if (!read.success) throw new JournalError("understood", source, "a line has another form");
+    if (!read.success) {
+      if (!isOfNewerVersion(json)) return false;
+      throw new JournalError("understood", source, "a line has another form");
+    }
     const known = this.#entries.get(read.data.id);
     // A known outcome never changes.
-    if (known?.outcome !== undefined) return;
+    if (known?.outcome !== undefined) return true;
     // A copy would be slower to read ever after.
     read.data.source = known?.source ?? source;
     this.#set(read.data);
+    return true;
   }
 
   #set(entry: JournalEntry): void {
     this.#entries.set(entry.id, entry);
     this.#list = undefined;
   }
+}
+
+/** True for what has another form than entries of today, but is one. */
+function isOfNewerVersion(json: unknown): boolean {
+  return z.looseObject({ id: z.string(), operation: z.string() }).safeParse(json).success;
 }
 
 /** A store for one process alone. */

@@ -84,7 +84,7 @@ function openApplicationJournal(settings: Parameters<typeof openJournalStore>[0]
 
 async function linesOf(store: JournalPostgres): Promise<string[]> {
   const lines: string[] = [];
-  await store.readNew((line) => lines.push(line));
+  await store.readNew((line) => lines.push(line) > 0);
   return lines;
 }
 
@@ -115,6 +115,17 @@ function manualClock() {
     },
   };
 }
+
+test("a row that is not an entry makes the journal unusable, and the error names the row", async () => {
+  const { journal } = openJournal();
+  await journal.begin(VIDEO);
+  await database.exec("insert into public.faceless_journal (line) values ('restored from a backup')");
+
+  await expect(openJournal().journal.begin(VIDEO)).rejects.toMatchObject({
+    problem: `can't be read (row 2 is not an entry: ${PLACE})`,
+    fix: "look at the list of videos and at the accounts for what that row may have held, then let the owner of the database remove it",
+  });
+});
 
 test("a database shows the sandbox's entries to the sandbox alone, and all others to the service alone", async () => {
   const [service, sandbox] = [false, true].map((isSandbox) => openJournal({ isSandbox }).journal);
@@ -268,7 +279,10 @@ test.each([
 });
 
 test.each([
-  ["a row of another form", `insert into public.faceless_journal (line) values ('{"id":"new"}')`],
+  [
+    "a row of another form",
+    `insert into public.faceless_journal (line) values ('{"id":"new","operation":"new"}')`,
+  ],
   ["other columns", "alter table public.faceless_journal rename line to entry"],
 ])("a table with %s makes the journal unreadable, and the error asks for an update", async (_, change) => {
   const { journal } = openJournal();
