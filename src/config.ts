@@ -88,6 +88,11 @@ const NO_JOURNAL_IN_DATABASE: ConfigProblem = {
   problem: "names a database for the journal, while FACELESS_STATE_DIR=off says to keep none",
   fix: "Remove one of the two",
 };
+const NO_HOME_FOLDER: ConfigProblem = {
+  variable: "FACELESS_STATE_DIR",
+  problem: "is not set, and this user has no home folder that could keep the journal",
+  fix: "Set it to the absolute path of an existing folder, or set HOME to a folder that this user can write to",
+};
 const LOG_LEVEL_DEFAULT = "warn";
 const SANDBOX_SECONDS_DEFAULT = 20;
 
@@ -204,12 +209,15 @@ export const SETTINGS = {
   },
 } satisfies Record<string, Setting<unknown>>;
 
+/** They say where the journal lies. */
+export const JOURNAL_SETTINGS: readonly string[] = [SETTINGS.stateDir.name, SETTINGS.journalUrl.name];
+
 /** One text for --help, the documents and the forms. */
 export function describeSetting({ meaning, values, default: value }: Setting<unknown>): string {
   return `${meaning}. Value: ${values}. Default: ${value}.`;
 }
 
-/** Reads every setting. `homeDir` stands for `~`. Sandbox mode needs neither key nor URL. */
+/** Reads every setting. `homeDir` stands for `~`; empty if there is none. Sandbox mode needs neither key nor URL. */
 export function readConfig(env: Environment, flags: Flags, homeDir: string) {
   const problems: ConfigProblem[] = [];
   const warnings: ConfigProblem[] = [];
@@ -245,6 +253,9 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
   const stateDir = read(SETTINGS.stateDir);
   const journalUrl = read(SETTINGS.journalUrl);
   if (stateDir === OFF && journalUrl !== undefined) problems.push(NO_JOURNAL_IN_DATABASE);
+  const ownStateDir = homeDir === "" ? undefined : defaultStateDir(homeDir);
+  const needsHome = !startsSandbox && !isSet(SETTINGS.stateDir) && !isSet(SETTINGS.journalUrl);
+  if (needsHome && ownStateDir === undefined) problems.push(NO_HOME_FOLDER);
   const settings = {
     /** An absolute path, as `stateDir`. */
     saveDir: read(SETTINGS.saveDir),
@@ -253,7 +264,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     confirmGenerate: read(SETTINGS.confirmGenerate) ?? "off",
     confirmPublish: read(SETTINGS.confirmPublish) ?? "on",
     /** Undefined keeps no journal on disk, as a sandbox does that ends with its process. */
-    stateDir: startsSandbox || stateDir === OFF ? undefined : (stateDir ?? defaultStateDir(homeDir)),
+    stateDir: startsSandbox || stateDir === OFF ? undefined : (stateDir ?? ownStateDir),
     /** True if it is made when it is missing. One that the user has set may lie on a disk to be mounted. */
     makesStateDir: !startsSandbox && stateDir === undefined,
     /** The database that holds the journal beside what `stateDir` holds. Has a password: never show it whole. */

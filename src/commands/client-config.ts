@@ -6,6 +6,7 @@ import { dump } from "js-yaml";
 import { stringify } from "smol-toml";
 import type { ClientName, Command } from "../command-line.ts";
 import { NO_FLAGS, readConfig } from "../config.ts";
+import { NO_KEY } from "../settings/values.ts";
 import { VERSION } from "../version.ts";
 import {
   addCommandOf,
@@ -120,7 +121,7 @@ function isInside(path: string, folder: string): boolean {
 
 /** The service's address, whether or not the key is set too. A key that was set as the address isn't shown. */
 function readUrl({ env, homeDir }: Host): string {
-  const address = { FACELESS_API_KEY: EXAMPLE_KEY, FACELESS_BASE_URL: env["FACELESS_BASE_URL"] };
+  const address = { FACELESS_API_KEY: NO_KEY, FACELESS_BASE_URL: env["FACELESS_BASE_URL"] };
   const { service } = readConfig(address, NO_FLAGS, homeDir);
   if (service === undefined || service.baseUrl.href.includes("fl_")) return EXAMPLE_URL;
   // Some clients replace $NAME anywhere.

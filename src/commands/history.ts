@@ -1,7 +1,7 @@
 // Shows what this computer has ordered and posted, from the journal alone. Sends nothing and needs no key.
 
 import type { Clock } from "../clock.ts";
-import { type Config, NO_FLAGS, readConfig, SETTINGS } from "../config.ts";
+import { type Config, JOURNAL_SETTINGS, NO_FLAGS, readConfig } from "../config.ts";
 import { JournalError } from "../idempotency/errors.ts";
 import type { OrderEntry, JournalEntry, PlatformResult } from "../idempotency/journal.ts";
 import { jobHistories, postsOf } from "../idempotency/same-request.ts";
@@ -39,8 +39,7 @@ async function readHistory(
   config: Config,
   clock: Clock,
 ): Promise<Guidance & { readonly requests?: readonly ReturnType<typeof describe>[] }> {
-  const places: readonly string[] = [SETTINGS.stateDir.name, SETTINGS.journalUrl.name];
-  const wrong = config.problems.find(({ variable }) => places.includes(variable));
+  const wrong = config.problems.find(({ variable }) => JOURNAL_SETTINGS.includes(variable));
   if (wrong !== undefined)
     return { summary: `${wrong.variable} ${wrong.problem}.`, nextStep: `${wrong.fix}.` };
   const store = openJournalStore(config, clock);

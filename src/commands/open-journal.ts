@@ -12,8 +12,8 @@ export function openJournalStore(
   { journalUrl, stateDir, makesStateDir }: Pick<Config, "journalUrl" | "stateDir" | "makesStateDir">,
   clock: Clock,
 ): JournalStore | undefined {
-  if (stateDir === undefined) return undefined;
-  const files = new JournalFiles(openPrivateFolder(stateDir, { mayMake: makesStateDir }), clock);
+  const folder = stateDir === undefined ? undefined : openPrivateFolder(stateDir, { mayMake: makesStateDir });
+  const files = folder && new JournalFiles(folder, clock);
   if (journalUrl === undefined) return files;
   const database = new JournalPostgres(journalUrl, clock);
   return {
@@ -23,7 +23,7 @@ export function openJournalStore(
     rehearse: () => database.rehearse(),
     // Orders and posts from before the database was set count too.
     readNew: async (onLine) => {
-      await files.readNew(onLine);
+      await files?.readNew(onLine);
       await database.readNew(onLine);
     },
   };

@@ -5,9 +5,7 @@ import { VERSION } from "../version.ts";
 /** The name in clients' lists. Some put it before tool names, which they cut or refuse at 60 characters. */
 export const SERVER = "faceless-video";
 
-/** Placeholders for the user's own values. Doctor recognizes them. */
-export const EXAMPLE_KEY = "fl_example";
-export { EXAMPLE_URL } from "../settings/values.ts";
+export { EXAMPLE_KEY, EXAMPLE_URL } from "../settings/values.ts";
 
 export interface Launch {
   readonly command: string;

@@ -77,7 +77,7 @@ test("a plugin uses the service that the user has given, and says which value is
   const listWith = async (env: Record<string, string>) =>
     (await connectModern({ args: SWITCHES, env: { ...NOT_SET, ...env } })).call("list_videos");
 
-  const given = await listWith({ FACELESS_API_KEY: "fl_example", FACELESS_BASE_URL: service.url });
+  const given = await listWith({ FACELESS_API_KEY: "fl_example_key", FACELESS_BASE_URL: service.url });
   const half = await listWith({ FACELESS_BASE_URL: service.url });
 
   expect(given.structuredContent).toMatchObject({

@@ -11,7 +11,7 @@ import { ServiceClient } from "../../src/service/client.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
 
 const ENV = {
-  FACELESS_API_KEY: "fl_example",
+  FACELESS_API_KEY: "fl_example_key",
   FACELESS_BASE_URL: "https://service.example",
   FACELESS_STATE_DIR: "off",
 };
