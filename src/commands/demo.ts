@@ -51,7 +51,7 @@ export async function runDemo(host: Host): Promise<number> {
     const isAttended = input.isTTY === true && output.isTTY === true && !env["CI"];
     if (isAttended) await ui.pause(`The links work until you press Enter. ${file}`);
     else ui.step(`The links end with this demo. ${file}`);
-    const start = IS_ON_NPM ? "cd ~ && npx -y faceless-video-mcp" : "node dist/bin.cjs";
+    const start = IS_ON_NPM ? "cd ~; npx -y faceless-video-mcp" : "node dist/bin.cjs";
     ui.step(`Now with your account: ${start} config CLIENT prints the entry for your client.`);
     return isPublished ? 0 : 1;
   } catch (error) {

@@ -58,7 +58,7 @@ function problemsIn(lines: readonly string[]): string[] {
   );
 }
 
-test.each(CLIENTS)(
+test.each(CLIENTS.filter((client) => client !== "other"))(
   "doctor starts the entry that config prints for %s, and says that a video can be made",
   async (client) => {
     const { url } = await service();
