@@ -14,7 +14,6 @@ export const CLIENTS = [
   "vscode",
   "codex",
   "gemini",
-  "antigravity",
   "zed",
   "cline",
   "windsurf",
@@ -25,16 +24,8 @@ export const CLIENTS = [
   "lm-studio",
   "kiro",
   "visual-studio",
-  "other",
 ] as const;
 export type ClientName = (typeof CLIENTS)[number];
-/** Names of applications that read another client's file, or had another name before. */
-const CLIENT_ALIASES: Readonly<Record<string, ClientName>> = { chatgpt: "codex", devin: "windsurf" };
-/** All names of one client. */
-export function namesOf(client: ClientName): readonly string[] {
-  return [client, ...Object.keys(CLIENT_ALIASES).filter((alias) => CLIENT_ALIASES[alias] === client)];
-}
-export const CLIENT_NAMES: readonly string[] = CLIENTS.flatMap(namesOf);
 
 export interface Option {
   readonly meaning: string;
@@ -108,7 +99,7 @@ export const COMMANDS = {
   },
   config: {
     argument: "CLIENT",
-    summary: `print the entry for the configuration of CLIENT: ${CLIENT_NAMES.join(", ")}`,
+    summary: `print the entry for the configuration of CLIENT: ${CLIENTS.join(", ")}`,
     options: {
       installed: {
         meaning:
@@ -196,11 +187,10 @@ function readWebhook(text: string | undefined): string | undefined {
 }
 
 function readClient(text: string | undefined): ClientName {
-  const name = text?.toLowerCase() ?? "";
-  const client = CLIENTS.find((candidate) => candidate === (CLIENT_ALIASES[name] ?? name));
+  const client = CLIENTS.find((candidate) => candidate === text?.toLowerCase());
   if (client !== undefined) return client;
   const problem = text === undefined ? "config needs a client" : `unknown ${describe("client", text)}`;
-  throw new UsageError(`${problem}; the clients are ${CLIENT_NAMES.join(", ")}`);
+  throw new UsageError(`${problem}; the clients are ${CLIENTS.join(", ")}`);
 }
 
 export function isCommand(name: string): name is CommandName {

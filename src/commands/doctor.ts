@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import type { ClientName, Command } from "../command-line.ts";
-import { type Environment, type Flags, JOURNAL_SETTINGS, NO_FLAGS, readConfig } from "../config.ts";
+import { type Environment, type Flags, NO_FLAGS, readConfig } from "../config.ts";
 import { FORMATS } from "./client-formats.ts";
 import { cleanCheck, formatReport, pass, redactReport } from "./doctor/check.ts";
 import { readClientEntry } from "./doctor/client-entry.ts";
@@ -65,12 +65,11 @@ async function checkEntry(client: ClientName, host: Host) {
 async function checkSettings({ env, flags, hidden }: Settings, isEntry: boolean, host: Host) {
   const { homeDir, clock } = host;
   const config = readConfig(env, flags, homeDir);
-  const { startsSandbox: sandbox } = config;
-  const isJournalNamed = config.problems.every(({ variable }) => !JOURNAL_SETTINGS.includes(variable));
+  const { sandbox } = config;
   const checks = [
-    ...checkConfig(config, { isEntry, hidden }),
+    ...checkConfig(env, config, { isEntry, hidden }),
     ...(await checkService(sandbox ? undefined : readTarget(env, homeDir), clock)),
-    ...(isJournalNamed ? [await checkJournal(config, clock)] : []),
+    await checkJournal(config, clock),
     ...(await checkSavedVideos(config)),
   ];
   return { checks, sandbox };

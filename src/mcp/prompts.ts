@@ -5,8 +5,7 @@ import * as z from "zod";
 import { PROMPTS } from "../prompts/catalog.ts";
 import { type Prompt, readArguments } from "../prompts/prompt.ts";
 import type { Application } from "./application.ts";
-import { maxWaitSeconds } from "./patience.ts";
-import { clientInfo } from "./tools.ts";
+import { canAsk } from "./elicitation.ts";
 
 /** The SDK's own schema would refuse arguments that aren't texts. */
 const getParams = () =>
@@ -18,7 +17,10 @@ const getParams = () =>
   });
 
 /** All of them lead to a new video, which a server that only reads can't start. */
-export function registerPrompts({ server }: McpServer, { config, canPublish }: Application): void {
+export function registerPrompts(
+  { server }: McpServer,
+  { config, canPublish, asksBeforeOrders }: Application,
+): void {
   if (config.readOnly) return;
   server.registerCapabilities({ prompts: { listChanged: false } });
   server.setRequestHandler("prompts/list", () => ({ prompts: PROMPTS.map(listed) }));
@@ -32,10 +34,7 @@ export function registerPrompts({ server }: McpServer, { config, canPublish }: A
         throw invalidParams(`Invalid arguments for prompt ${name}: ${problems.join(", ")}`);
       const { description, text } = prompt.write(values, {
         canPublish,
-        sandbox: config.sandbox,
-        sandboxSeconds: config.sandboxSeconds,
-        // The waits that it tells of are those of get_video_status.
-        maxWaitSeconds: maxWaitSeconds(clientInfo(server, mcpReq), true),
+        asksUser: asksBeforeOrders && canAsk(server, mcpReq),
       });
       return { description, messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };
     },

@@ -19,10 +19,10 @@ const NAME = "journal";
 export async function checkJournal(config: Config, clock: Clock): Promise<Check> {
   const store = openJournalStore(config, clock);
   if (store === undefined)
-    return config.startsSandbox
+    return config.sandbox
       ? pass(NAME, "the sandbox keeps none")
       : pass(NAME, "switched off: after a restart nothing protects against paying or posting twice");
-  const unusable = await findJournalProblem(store, config);
+  const unusable = await findJournalProblem(store, config.makesStateDir);
   if (unusable === undefined)
     return pass(
       NAME,
@@ -38,17 +38,16 @@ export async function checkJournal(config: Config, clock: Clock): Promise<Check>
 /** The problem is a predicate. */
 async function findJournalProblem(
   store: JournalStore,
-  config: Config,
+  mayMake: boolean,
 ): Promise<Pick<JournalError, "problem" | "fix"> | undefined> {
   try {
-    await openJournal(store, config).entries();
+    await openJournal(store).entries();
     await store.rehearse?.();
   } catch (error) {
     if (error instanceof JournalError) return error;
     throw error;
   }
-  const reason =
-    store.rehearse === undefined ? await findFolderProblem(store.place, config.makesStateDir) : undefined;
+  const reason = store.rehearse === undefined ? await findFolderProblem(store.place, mayMake) : undefined;
   const fix = "make sure that the folder is there, that you may write to it, and that its disk has space";
   return reason === undefined ? undefined : new JournalError("written", store.place, reason, fix);
 }
