@@ -1,11 +1,12 @@
 // The documents' parts about each client, from the data of `config` and the table that `npm run clients` measured.
 
 import { readFileSync } from "node:fs";
-import { filesOf, FORMATS, keySourceOf } from "../src/commands/client-formats.ts";
-import { CLIENTS, type ClientName } from "../src/command-line.ts";
+import { entryOf, printDocument } from "../src/commands/client-config.ts";
+import { filesOf, FORMATS } from "../src/commands/client-formats.ts";
+import { EXAMPLE_KEY, EXAMPLE_URL } from "../src/commands/server-entry.ts";
+import { CLIENTS, type ClientName, namesOf } from "../src/command-line.ts";
 import manifest from "../package.json" with { type: "json" };
 import { fenced, table } from "./markdown.ts";
-import { programCommand } from "./docs-launch.ts";
 
 const SYSTEMS = [
   { title: "macOS", platform: "darwin", env: {}, homeDir: "~" },
@@ -40,54 +41,59 @@ interface Run {
   readonly asked: string;
 }
 
-/** One foldable section per client: what to run, and where its entry lies. */
-export function clientSections(isOnNpm: boolean = manifest.isOnNpm): string {
-  return CLIENTS.map((client) => clientSection(client, isOnNpm)).join("\n\n");
+/** What to run for each client, which file it is about, and where the key comes from. */
+export function commandsTable(): string {
+  return table(
+    ["client", "CLIENT", "its file", "the key"],
+    CLIENTS.filter((client) => client !== "other").map((client) => [
+      ALSO[client] ?? FORMATS[client].title,
+      namesOf(client)
+        .map((name) => `\`${name}\``)
+        .join(", "),
+      filesIn(client),
+      keyIn(client),
+    ]),
+  );
 }
 
-function clientSection(client: ClientName, isOnNpm: boolean): string {
-  const format = FORMATS[client];
-  const { title, addCommand, menu } = format;
-  const command = fenced(`${programCommand(`config ${client}`, isOnNpm)}\n`, "sh");
-  const own = addCommand
-    ?.split(" ")
-    .filter((word) => word !== "JSON")
-    .slice(0, 3)
-    .join(" ");
-  const what =
-    own === undefined
-      ? "This prints the entry and what to do with it."
-      : `This prints a command of ${title} that begins with \`${own}\`: run that. It also prints the entry, if you prefer to write it into the file.`;
-  return `<details>
-<summary>${title}</summary>
+/** Whose file another application reads, too. */
+const ALSO: Readonly<Partial<Record<ClientName, string>>> = { codex: "Codex, ChatGPT's desktop app" };
 
-${command}
-
-${what}
-
-- The file is ${filesIn(client)}${menu === undefined ? "" : ` (in ${title}: ${menu})`}.
-${[keySourceOf(format) ?? "Write your key in place of `fl_example`.", restartOf(client)].map((line) => `- ${line}`).join("\n")}
-
-</details>`;
-}
-
-function restartOf(client: ClientName): string {
-  const { title, isDesktopApp } = FORMATS[client];
-  return isDesktopApp === true ? `Quit ${title} entirely, and start it again.` : `Restart ${title}.`;
-}
-
-/** The files by system, or once if they are the same everywhere. */
+/** How to open the file, or the newest version's name for it by system, once if it is the same everywhere. */
 function filesIn(client: ClientName): string {
-  const named = SYSTEMS.map((host) => ({
-    system: host.title,
-    files: filesOf(FORMATS[client], host)
-      .map((file) => `\`${file}\``)
-      .join(" or "),
-  }));
-  const [first] = named;
-  const asPosix = (files: string) => files.replaceAll("%USERPROFILE%", "~").replaceAll("\\", "/");
-  if (named.every(({ files }) => asPosix(files) === first?.files)) return first?.files ?? "";
-  return named.map(({ system, files }) => `${files} on ${system}`).join(", ");
+  const { menu } = FORMATS[client];
+  const files = SYSTEMS.map((host) => filesOf(FORMATS[client], host)[0] ?? "");
+  const [mac = "", linux = "", windows = ""] = files;
+  const asPosix = (file: string) => file.replaceAll("%USERPROFILE%", "~").replaceAll("\\", "/");
+  const isOne = files.every((file) => asPosix(file) === mac);
+  if (menu !== undefined && !isOne) return menu;
+  if (isOne) return `\`${mac}\``;
+  return `\`${linux}\`, on Windows \`${windows}\``;
+}
+
+function keyIn(client: ClientName): string {
+  const { key, keySource } = FORMATS[client];
+  if (key === EXAMPLE_KEY) return "in the entry";
+  if (client === "continue") return "in `~/.continue/.env`";
+  return keySource?.includes(" asks ") === true ? "it asks" : "`FACELESS_API_KEY` of the shell";
+}
+
+/** The form that most clients read. */
+export function otherClient(isOnNpm: boolean = manifest.isOnNpm): string {
+  const installation = { command: "node", args: ["/Users/YOU/.faceless-video-mcp/app/bin.cjs"] };
+  const options = { windows: false, sandbox: false, installation: isOnNpm ? undefined : installation };
+  const entry = entryOf("other", options, EXAMPLE_URL);
+  const own = isOnNpm
+    ? "This is for macOS and Linux; on Windows, `config other` prints its form."
+    : "`config other` makes the copy that this entry starts, and prints it with your own paths.";
+  return `${own}
+
+${fenced(printDocument(FORMATS.other, entry).replace(/\[\s+([^\]]+?)\s+\]/g, inOneLine), "json")}`;
+}
+
+/** A list as oxfmt writes it. */
+function inOneLine(_: string, items: string): string {
+  return `[${items.replace(/,\n\s+/g, ", ")}]`;
 }
 
 /** Which clients show the card and ask, and which were run. */
@@ -95,7 +101,7 @@ export function clientsTable(): string {
   const runs = readRuns();
   return table(
     ["client", "shows the card", "asks you before posting", "tested"],
-    CLIENTS.map((client) => {
+    CLIENTS.filter((client) => client !== "other").map((client) => {
       const { title } = FORMATS[client];
       const run = runs.find((one) => one.title.startsWith(title) && one.version !== "");
       const card = CARDS[client] ?? (run === undefined ? "not known" : "no");

@@ -4,9 +4,9 @@
 import manifest from "../package.json" with { type: "json" };
 
 const IN_CLONE = "node dist/bin.cjs";
-const WITH_NPX = "cd ~ && npx -y faceless-video-mcp";
-/** `cd ~`, because npx obeys the files of the folder in which it starts. */
-const EITHER = /node dist\/bin\.cjs(?=[ `\n])|cd ~ && npx -y faceless-video-mcp(?=[ `\n])/g;
+const WITH_NPX = "cd ~; npx -y faceless-video-mcp";
+/** `cd ~`, because npx obeys the files of the folder in which it starts. Windows PowerShell 5 has no `&&`. */
+const EITHER = /node dist\/bin\.cjs(?=[ `\n])|cd ~; npx -y faceless-video-mcp(?=[ `\n])/g;
 
 /** The documents whose readers may have no clone. */
 export const FOR_USERS: readonly string[] = [

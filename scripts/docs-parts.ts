@@ -1,13 +1,13 @@
 // The parts of the documents that are generated from the code.
 
 import { VSCODE_INPUTS } from "../src/commands/client-formats.ts";
-import { launch, NPX_ARGS, SERVER } from "../src/commands/server-entry.ts";
+import { NPX_ARGS, SERVER } from "../src/commands/server-entry.ts";
 import { type Setting, SETTINGS } from "../src/config.ts";
 import { describeRange } from "../src/prompts/prompt-parts.ts";
 import { STYLE_BRIEFS } from "../src/prompts/style-briefs.ts";
 import { DEFAULTS, STYLES } from "../src/service/options.ts";
 import manifest from "../package.json" with { type: "json" };
-import { clientSections, clientsTable } from "./docs-clients.ts";
+import { clientsTable, commandsTable, otherClient } from "./docs-clients.ts";
 import { choicesTable, promptsList, toolReference, toolsTable } from "./docs-tools.ts";
 import { table } from "./markdown.ts";
 
@@ -57,7 +57,7 @@ const RELEASED_STEPS = `1. **Claude Desktop:** download \`faceless-video-mcp.mcp
    Claude Code; the [other clients](#one-command-per-client) differ only in the name. Without an account, add \`--sandbox\`.
 
    \`\`\`sh
-   cd ~ && npx -y faceless-video-mcp config claude-code
+   cd ~; npx -y faceless-video-mcp config claude-code
    \`\`\`
 
 3. Quit the client entirely, start it again, and say: "${TRY}"`;
@@ -83,8 +83,9 @@ export const PARTS = {
   "README.md": {
     status: statusBadge(),
     start: manifest.isOnNpm ? RELEASED_STEPS : CLONE_STEPS,
-    links: manifest.isOnNpm ? installLinks() : "",
-    clients: clientSections(),
+    links: manifest.isOnNpm ? installLink() : "",
+    clients: commandsTable(),
+    other: otherClient(),
     choices: choicesTable(),
     tools: toolsTable(),
     prompts: promptsList(),
@@ -112,14 +113,9 @@ export function withPart(document: string, name: string, text: string): string {
   return `${document.slice(0, from + open.length)}\n\n${between}${document.slice(to)}`;
 }
 
-/** VS Code's works on every system, Cursor's wherever there is a shell. They hold no key. */
-function installLinks(): string {
-  const badge = (client: string, colour: string, link: string) =>
-    `[![Add to ${client}](https://img.shields.io/badge/${client.replace(" ", "_")}-add-${colour})](${link})`;
-  return [
-    badge("VS Code", "0098FF", vscodeInstallLink()),
-    badge("Cursor", "black", cursorInstallLink()),
-  ].join("\n");
+/** VS Code's works on every system, and asks for the key. Cursor's would need another link for Windows, and can't ask. */
+function installLink(): string {
+  return `[![Add to VS Code](https://img.shields.io/badge/VS_Code-add-0098FF)](${vscodeInstallLink()})`;
 }
 
 function vscodeInstallLink(): string {
@@ -127,17 +123,6 @@ function vscodeInstallLink(): string {
   const entry = { type: "stdio", command: "npx", args: NPX_ARGS, cwd: "${userHome}", env };
   const [config, inputs] = [entry, VSCODE_INPUTS].map((part) => encodeURIComponent(JSON.stringify(part)));
   return `https://insiders.vscode.dev/redirect/mcp/install?name=${SERVER}&config=${config}&inputs=${inputs}`;
-}
-
-/** A web page redirects to cursor://, because GitHub removes such links from a README. */
-function cursorInstallLink(): string {
-  const env = {
-    FACELESS_API_KEY: "${env:FACELESS_API_KEY}",
-    FACELESS_BASE_URL: "${env:FACELESS_BASE_URL}",
-  };
-  const entry = { ...launch({ windows: false, sandbox: false }), env };
-  const config = encodeURIComponent(Buffer.from(JSON.stringify(entry)).toString("base64"));
-  return `https://cursor.com/en/install-mcp?name=${SERVER}&config=${config}`;
 }
 
 function statusBadge(): string {

@@ -29,18 +29,22 @@ export const lateSchemas: Plugin = {
     const changes = OF_ZOD[/zod.v4.core.(\w+\.js)$/.exec(id)?.[1] ?? ""];
     if (changes !== undefined)
       return changes.reduce((changed, [from, to]) => replaceOnce(id, changed, from, to), code);
-    if (!SCHEMAS.test(id)) return undefined;
-    const read = new Set([...code.matchAll(READ)].map(([, name]) => name));
-    const parts = [BUILDER, MAPPED].map((pattern) => code.match(pattern)?.length ?? 0);
-    if (parts[0] !== 2 || parts[1] === 0) throw new Error(`${id} makes its schemas in another way.`);
-    const late = code
-      .replace(BUILDER, (_, name: string, constants: string, members: string) =>
-        makeLate(name, constants, members, (member) => read.has(member)),
-      )
-      .replace(MAPPED, "\t\t\tget $1() { return $2; }");
-    return `const late = (make) => { let made; return () => (made ??= make()); };\n${late}`;
+    return SCHEMAS.test(id) ? makeSchemasLate(id, code) : undefined;
   },
 };
+
+/** Returns the SDK's file of schemas so that it makes each one when it is first used. */
+export function makeSchemasLate(id: string, code: string): string {
+  const read = new Set([...code.matchAll(READ)].map(([, name]) => name));
+  const parts = [BUILDER, MAPPED].map((pattern) => code.match(pattern)?.length ?? 0);
+  if (parts[0] !== 2 || parts[1] === 0) throw new Error(`${id} makes its schemas in another way.`);
+  const late = code
+    .replace(BUILDER, (_, name: string, constants: string, members: string) =>
+      makeLate(name, constants, members, (member) => read.has(member)),
+    )
+    .replace(MAPPED, "\t\t\tget $1() { return $2; }");
+  return `const late = (make) => { let made; return () => (made ??= make()); };\n${late}`;
+}
 
 function replaceOnce(id: string, code: string, from: string, to: string): string {
   if (code.split(from).length !== 2) throw new Error(`${id} does not have this once: ${from}`);
@@ -54,7 +58,10 @@ function makeLate(
   isRead: (member: string) => boolean,
 ): string {
   const names = [...constants.matchAll(CONSTANT)].map(([, constant = ""]) => constant);
-  const used = new RegExp(`(?<![\\w$.]|const )(${names.join("|").replaceAll("$", "\\$")})(?![\\w$:])`, "g");
+  const used = new RegExp(
+    `(?<![\\w$]|[^.]\\.|const )(${names.join("|").replaceAll("$", "\\$")})(?![\\w$:])`,
+    "g",
+  );
   const lateConstants = constants
     .replace(used, "$1()")
     .replace(CONSTANT, "\tconst $1 = /* @__PURE__ */ late(() => ($2));\n");

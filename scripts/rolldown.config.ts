@@ -32,8 +32,6 @@ function escaped(code: string): string {
 export default {
   input: { cli: "src/cli.ts" },
   platform: "node",
-  // Nobody imports the entry. Rolldown wants it said where a group leaves out what its modules import.
-  preserveEntrySignatures: false,
   resolve: {
     alias: {
       "@modelcontextprotocol/server/_shims": beside("sdk-shims.ts"),
@@ -41,8 +39,6 @@ export default {
     },
   },
   transform: { target: "node20" },
-  // Lets "sdk-http" below stay apart: what "serve" needs of the SDK imports it, and uses nothing of it.
-  treeshake: { moduleSideEffects: [{ test: /@modelcontextprotocol.(server|core)/, sideEffects: false }] },
   output: {
     dir: "dist",
     // Node loads CommonJS faster than modules: it saves a tenth of the time to the first answer.
@@ -55,13 +51,6 @@ export default {
       groups: [
         // Loaded when a client reads it.
         { name: "card", test: /src.mcp.card.html\.ts/, priority: 1 },
-        // The SDK's HTTP server and OAuth schemas, for the sandbox and for clients.
-        {
-          name: "sdk-http",
-          test: /@modelcontextprotocol.(server.dist.index|core.dist.auth)/,
-          priority: 1,
-          includeDependenciesRecursively: false,
-        },
         // Loaded first by cli.ts, so that it handles signals before anything else is loaded.
         {
           name: "start",

@@ -25,7 +25,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
   FACELESS_CONFIRM_GENERATE: {
     title: "Ask before ordering",
     type: "string",
-    choices: ["on", "off", "always"],
+    choices: ["off", "on", "always"],
   },
   FACELESS_CONFIRM_PUBLISH: {
     title: "Ask before publishing",

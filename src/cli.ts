@@ -5,7 +5,7 @@ import { Console } from "node:console";
 import { mkdirSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
-import { homedir, tmpdir } from "node:os";
+import { homedir, tmpdir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "./clock.ts";
@@ -18,6 +18,7 @@ import { IS_ON_NPM, VERSION } from "./version.ts";
 
 const STREAMS = { input: process.stdin, output: process.stdout, errors: process.stderr };
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+const FAULTS = ["uncaughtException", "unhandledRejection"] as const;
 /** How long the last answers may be flushed. The whole end must take less than 250 ms. */
 const FLUSH_MS = 100;
 /** Grace period for files and name lookups that hang at the end. */
@@ -32,6 +33,13 @@ const PAID_REQUEST_GRACE_MS = 1_500;
  */
 const ADDRESS_ATTEMPT_MS = 2_000;
 
+/** A command needs the home folder of a user who has none. */
+class NoHomeFolder extends Error {
+  constructor() {
+    super("this user has no home folder. Set HOME to a folder that this user can write to.");
+  }
+}
+
 // A reader that has gone away is no reason for a stack trace.
 let stdoutError: Error | undefined;
 process.stdout.on("error", (error: Error) => {
@@ -40,17 +48,15 @@ process.stdout.on("error", (error: Error) => {
 process.stderr.on("error", () => {});
 setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_ATTEMPT_MS);
 
-try {
-  void run(parseCommandLine(process.argv.slice(2)));
-} catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  void tell(`${error.message}; see faceless-video-mcp --help`);
-  process.exitCode = 2;
-}
+// The one catch of all commands: whatever fails is told in a line, never as a stack trace. A server ends in its own way.
+for (const event of FAULTS) process.on(event, failCommand);
+void run();
 
-async function run(command: Command): Promise<void> {
+async function run(): Promise<void> {
+  const command = readCommand();
+  if (command === undefined) return;
   if (command.name === "version") process.stdout.write(`${VERSION}\n`);
-  else if (command.name === "serve") await runServer(readConfig(process.env, command.flags, homeFolder()));
+  else if (command.name === "serve") await runServer(readConfig(process.env, command.flags, findHome()));
   else if (command.name === "help") {
     const { HELP_WIDTH, helpLines } = await import("./commands/help.ts");
     const { TerminalUi } = await import("./commands/terminal-ui.ts");
@@ -60,6 +66,30 @@ async function run(command: Command): Promise<void> {
     setInterval(() => {}, 1_000);
     endWhenWritten(await runCommand(command));
   }
+}
+
+/** Undefined, after it was told, if the command line is wrong. */
+function readCommand(): Command | undefined {
+  try {
+    return parseCommandLine(process.argv.slice(2));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    void tell(`${error.message}; see faceless-video-mcp --help`);
+    process.exitCode = 2;
+    return undefined;
+  }
+}
+
+function failCommand(error: unknown): void {
+  process.stderr.write(`faceless-video-mcp: ${describeFault(error)}\n`, () => process.exit(1));
+}
+
+/** Only the system's own messages are shown: another one, or the stack, might hold anything. */
+function describeFault(error: unknown): string {
+  if (error instanceof NoHomeFolder) return error.message;
+  const isOfSystem = error instanceof Error && "syscall" in error;
+  const name = error instanceof Error ? error.name : "unknown error";
+  return `this program itself failed (${isOfSystem ? error.message : name}). Please report it with the command that you ran`;
 }
 
 /** Tells the user at a terminal. */
@@ -79,7 +109,7 @@ async function runCommand(
     ...STREAMS,
     env: process.env,
     platform: process.platform,
-    homeDir: homeFolder(),
+    homeDir: findHome(),
     workingDir: process.cwd(),
     temporaryDir: tmpdir(),
     node: process.execPath,
@@ -102,10 +132,12 @@ async function runCommand(
       onSignals((signal) => interrupt.abort(signal));
       return (await import("./commands/sandbox.ts")).runSandbox(command, host);
     case "doctor":
+      if (command.client !== undefined) requireHome(host);
       return (await import("./commands/doctor.ts")).runDoctor(command, host);
     case "history":
       return (await import("./commands/history.ts")).runHistory(command.json, host);
     case "config":
+      requireHome(host);
       return (await import("./commands/client-config.ts")).runConfig(command, host);
   }
 }
@@ -140,8 +172,7 @@ async function runServer(config: Config): Promise<void> {
     process.stderr.write(`faceless-video-mcp error: this server itself failed (${name}) and ends\n`);
     shutdown(1);
   };
-  process.on("uncaughtException", fail);
-  process.on("unhandledRejection", fail);
+  for (const event of FAULTS) process.off(event, failCommand).on(event, fail);
   const keepCompiledCode = useCompileCache(config);
   const { serve } = await import("./commands/serve.ts");
   server = serve(
@@ -207,21 +238,24 @@ function endProcess(exitCode: number, patienceMs = THREAD_POOL_MS): void {
 }
 
 /**
- * Node.js finds the home folder of a user that the system does not know only in HOME, and takes an empty one
- * as it is: the journal would then lie in whatever folder the client starts this in.
+ * Empty if the user has none. HOME may be set to nothing, as service managers do, and a container's user may be
+ * unknown to the system.
  */
-function homeFolder(): string {
-  let home = "";
-  try {
-    home = homedir();
-  } catch {
-    // There is none.
+function findHome(): string {
+  for (const find of [homedir, () => userInfo().homedir]) {
+    try {
+      const home = find();
+      if (isAbsolute(home)) return home;
+    } catch {
+      // The system doesn't know this user.
+    }
   }
-  if (isAbsolute(home)) return home;
-  process.stderr.write(
-    "faceless-video-mcp: this user has no home folder, so nothing was started. Set HOME to a folder that this user can write to.\n",
-  );
-  return process.exit(1);
+  return "";
+}
+
+/** For the files of clients, which lie there. */
+function requireHome({ homeDir }: Host): void {
+  if (homeDir === "") throw new NoHomeFolder();
 }
 
 function onSignals(end: (signal: NodeJS.Signals) => void): void {

@@ -14,6 +14,7 @@ export const CLIENTS = [
   "vscode",
   "codex",
   "gemini",
+  "antigravity",
   "zed",
   "cline",
   "windsurf",
@@ -24,8 +25,16 @@ export const CLIENTS = [
   "lm-studio",
   "kiro",
   "visual-studio",
+  "other",
 ] as const;
 export type ClientName = (typeof CLIENTS)[number];
+/** Names of applications that read another client's file, or had another name before. */
+const CLIENT_ALIASES: Readonly<Record<string, ClientName>> = { chatgpt: "codex", devin: "windsurf" };
+/** All names of one client. */
+export function namesOf(client: ClientName): readonly string[] {
+  return [client, ...Object.keys(CLIENT_ALIASES).filter((alias) => CLIENT_ALIASES[alias] === client)];
+}
+export const CLIENT_NAMES: readonly string[] = CLIENTS.flatMap(namesOf);
 
 export interface Option {
   readonly meaning: string;
@@ -99,7 +108,7 @@ export const COMMANDS = {
   },
   config: {
     argument: "CLIENT",
-    summary: `print the entry for the configuration of CLIENT: ${CLIENTS.join(", ")}`,
+    summary: `print the entry for the configuration of CLIENT: ${CLIENT_NAMES.join(", ")}`,
     options: {
       installed: {
         meaning:
@@ -187,10 +196,11 @@ function readWebhook(text: string | undefined): string | undefined {
 }
 
 function readClient(text: string | undefined): ClientName {
-  const client = CLIENTS.find((candidate) => candidate === text?.toLowerCase());
+  const name = text?.toLowerCase() ?? "";
+  const client = CLIENTS.find((candidate) => candidate === (CLIENT_ALIASES[name] ?? name));
   if (client !== undefined) return client;
   const problem = text === undefined ? "config needs a client" : `unknown ${describe("client", text)}`;
-  throw new UsageError(`${problem}; the clients are ${CLIENTS.join(", ")}`);
+  throw new UsageError(`${problem}; the clients are ${CLIENT_NAMES.join(", ")}`);
 }
 
 export function isCommand(name: string): name is CommandName {

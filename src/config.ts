@@ -17,6 +17,7 @@ import {
   parseNumber,
   parseProxy,
   parseWhole,
+  SANDBOX_KEY,
 } from "./settings/values.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
@@ -45,7 +46,7 @@ export interface ServiceConfig {
    */
   readonly baseUrl: URL;
   readonly proxies: Proxies;
-  /** It is the embedded sandbox. */
+  /** It is a sandbox, which this process has started or somebody else. */
   readonly isSandbox?: true;
 }
 
@@ -86,6 +87,11 @@ const NO_JOURNAL_IN_DATABASE: ConfigProblem = {
   variable: "FACELESS_JOURNAL_URL",
   problem: "names a database for the journal, while FACELESS_STATE_DIR=off says to keep none",
   fix: "Remove one of the two",
+};
+const NO_HOME_FOLDER: ConfigProblem = {
+  variable: "FACELESS_STATE_DIR",
+  problem: "is not set, and this user has no home folder that could keep the journal",
+  fix: "Set it to the absolute path of an existing folder, or set HOME to a folder that this user can write to",
 };
 const LOG_LEVEL_DEFAULT = "warn";
 const SANDBOX_SECONDS_DEFAULT = 20;
@@ -138,9 +144,9 @@ export const SETTINGS = {
   confirmGenerate: {
     name: "FACELESS_CONFIRM_GENERATE",
     meaning:
-      "Asks you before a video is paid for, if your client can ask. always orders nothing if it can't. With off you are asked only before a repeat, and before an order that looks like a mistake",
-    ...oneOf("on", "off", "always"),
-    default: "on",
+      "Asks you before a video is paid for, if your client can ask. always orders nothing if it can't. You are asked before a repeat in any case",
+    ...oneOf("off", "on", "always"),
+    default: "off",
     isGuard: true,
   },
   confirmPublish: {
@@ -203,12 +209,15 @@ export const SETTINGS = {
   },
 } satisfies Record<string, Setting<unknown>>;
 
+/** They say where the journal lies. */
+export const JOURNAL_SETTINGS: readonly string[] = [SETTINGS.stateDir.name, SETTINGS.journalUrl.name];
+
 /** One text for --help, the documents and the forms. */
 export function describeSetting({ meaning, values, default: value }: Setting<unknown>): string {
   return `${meaning}. Value: ${values}. Default: ${value}.`;
 }
 
-/** Reads every setting. `homeDir` stands for `~`. Sandbox mode needs neither key nor URL. */
+/** Reads every setting. `homeDir` stands for `~`; empty if there is none. Sandbox mode needs neither key nor URL. */
 export function readConfig(env: Environment, flags: Flags, homeDir: string) {
   const problems: ConfigProblem[] = [];
   const warnings: ConfigProblem[] = [];
@@ -232,10 +241,11 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
   };
 
   const isSet = (setting: Setting<unknown>) => readVariable(env, setting) !== undefined;
-  const sandbox =
+  const startsSandbox =
     flags.sandbox === "auto" ? !isSet(SETTINGS.apiKey) && !isSet(SETTINGS.baseUrl) : flags.sandbox;
-  const apiKey = sandbox ? undefined : read(SETTINGS.apiKey);
-  const baseUrl = sandbox ? undefined : read(SETTINGS.baseUrl);
+  const sandbox = startsSandbox || readVariable(env, SETTINGS.apiKey) === SANDBOX_KEY;
+  const apiKey = startsSandbox ? undefined : read(SETTINGS.apiKey);
+  const baseUrl = startsSandbox ? undefined : read(SETTINGS.baseUrl);
   const isProxied = baseUrl !== undefined && !isLoopback(baseUrl.hostname);
   const proxies = isProxied
     ? { https: read(SETTINGS.httpsProxy), http: read(SETTINGS.httpProxy), none: read(SETTINGS.noProxy) }
@@ -243,30 +253,38 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
   const stateDir = read(SETTINGS.stateDir);
   const journalUrl = read(SETTINGS.journalUrl);
   if (stateDir === OFF && journalUrl !== undefined) problems.push(NO_JOURNAL_IN_DATABASE);
+  const ownStateDir = homeDir === "" ? undefined : defaultStateDir(homeDir);
+  const needsHome = !startsSandbox && !isSet(SETTINGS.stateDir) && !isSet(SETTINGS.journalUrl);
+  if (needsHome && ownStateDir === undefined) problems.push(NO_HOME_FOLDER);
   const settings = {
     /** An absolute path, as `stateDir`. */
     saveDir: read(SETTINGS.saveDir),
     pollSeconds: read(SETTINGS.pollSeconds),
     maxGenerations: read(SETTINGS.maxGenerations),
-    confirmGenerate: read(SETTINGS.confirmGenerate) ?? "on",
+    confirmGenerate: read(SETTINGS.confirmGenerate) ?? "off",
     confirmPublish: read(SETTINGS.confirmPublish) ?? "on",
-    /** Undefined keeps no journal on disk, as the sandbox does. */
-    stateDir: sandbox || stateDir === OFF ? undefined : (stateDir ?? defaultStateDir(homeDir)),
+    /** Undefined keeps no journal on disk, as a sandbox does that ends with its process. */
+    stateDir: startsSandbox || stateDir === OFF ? undefined : (stateDir ?? ownStateDir),
     /** True if it is made when it is missing. One that the user has set may lie on a disk to be mounted. */
-    makesStateDir: !sandbox && stateDir === undefined,
+    makesStateDir: !startsSandbox && stateDir === undefined,
     /** The database that holds the journal beside what `stateDir` holds. Has a password: never show it whole. */
-    journalUrl: sandbox ? undefined : journalUrl,
+    journalUrl: startsSandbox ? undefined : journalUrl,
     webhookPort: read(SETTINGS.webhookPort),
     logLevel: read(SETTINGS.logLevel) ?? LOG_LEVEL_DEFAULT,
     sandboxSeconds: read(SETTINGS.sandboxSeconds) ?? SANDBOX_SECONDS_DEFAULT,
   };
   const isUsable = apiKey !== undefined && baseUrl !== undefined && problems.length === 0;
-  const service: ServiceConfig | undefined = isUsable ? { apiKey, baseUrl, proxies } : undefined;
+  const service: ServiceConfig | undefined = isUsable
+    ? { apiKey, baseUrl, proxies, ...(sandbox && { isSandbox: true }) }
+    : undefined;
   return {
     ...flags,
     ...settings,
+    /** True for the sandbox's texts and journal entries: nothing is rendered, charged or posted. */
     sandbox,
-    /** Absent if there are problems, and in sandbox mode, where the sandbox has its own. */
+    /** This process starts the sandbox itself. Another one is reached as the service is, with the sandbox's key. */
+    startsSandbox,
+    /** Absent if there are problems, and if this process starts a sandbox, which has its own. */
     service,
     /** Settings that are needed, or guard money, privacy or publicity: every tool call fails with them. */
     problems,

@@ -55,6 +55,8 @@ export interface BridgeErrorFacts {
   /** Whole seconds. */
   readonly retryAfterSeconds?: number;
   readonly serviceMessage?: ServiceMessage | undefined;
+  /** The journal's knowledge of the same job, as sentences of their own after the service's words. */
+  readonly journal?: string;
 }
 
 export class BridgeError extends Error {
@@ -123,6 +125,7 @@ export function describeFailure(error: BridgeError, effect: Effect, nowMs: numbe
   const sentences = [
     answer.length === 0 ? facts.message : `${facts.message.replace(/\.$/, "")} (${answer.join(", ")}).`,
     message !== undefined && `The service's words: ${JSON.stringify(message)}`,
+    facts.journal,
     facts.outcome === "unknown" ? MAYBE_DONE[effect] : NOTHING_DONE[effect],
     ...(facts.retryAfterSeconds === undefined || !facts.retryable
       ? [againSentence(facts), facts.isForUser === true ? `Tell the user: ${facts.nextStep}` : facts.nextStep]

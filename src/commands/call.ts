@@ -57,7 +57,7 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
     const effect = call?.tool.effect ?? "reads";
     const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
     const { code, outcome } = failure.facts;
-    const isOfOtherSandbox = call?.config.sandbox === true && code === "not_found";
+    const isOfOtherSandbox = call?.config.startsSandbox === true && code === "not_found";
     const message =
       failure instanceof UsageError
         ? describeUsage(failure, argv)
@@ -99,10 +99,10 @@ async function run(
     const ended = await tools.follow(jobId, MAX_WAIT_MS);
     result = { ...ended, ...(alreadyStarted === true && { alreadyStarted }) };
   }
-  return config.sandbox ? { ...result, nextStep: ONE_SANDBOX } : result;
+  return config.startsSandbox ? { ...result, nextStep: ONE_SANDBOX } : result;
 }
 
-/** Asks what a client would ask its user. False: `--yes` stands for the answer. */
+/** Asks what a client would ask its user. The tools refuse a false where nothing but a yes counts. */
 async function askAtTerminal(
   describe: Parameters<ToolContext["askUser"]>[0],
   { config, tool, saysYes }: Call,
@@ -114,19 +114,16 @@ async function askAtTerminal(
   const isTerminal = input.isTTY === true && errors.isTTY === true;
   const mode = tool.effect === "spends" ? config.confirmGenerate : config.confirmPublish;
   const onlyTerminal = mode === "always";
-  if (saysYes && !onlyTerminal) return false;
+  if (onlyTerminal ? !isTerminal : saysYes) return false;
   const question = await describe();
   if (isTerminal) {
     if (await ui.confirm(`${question.message}\n${question.yes}?`, interrupted)) return true;
     throw declinedError(question, "accept", true);
   }
-  const why = onlyTerminal ? "here only a yes in a terminal counts" : "--yes was not given";
   throw new BridgeError({
     code: "declined",
-    message: `There is no terminal to ask in, and ${why}. The question is: ${question.message}`,
-    nextStep: onlyTerminal
-      ? "Tell the user to make this call in a terminal, if they want exactly that."
-      : "Call again with --yes only if the user wants exactly that.",
+    message: `There is no terminal to ask in, and --yes was not given. The question is: ${question.message}`,
+    nextStep: "Call again with --yes only if the user wants exactly that.",
     outcome: "not_sent",
     retryable: false,
   });

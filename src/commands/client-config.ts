@@ -1,11 +1,14 @@
 // Prints for `config CLIENT`: the client's own command, the entry to paste, and what is left to do, in steps.
 // Shows nothing of the environment but the service's URL.
 
-import { isAbsolute, join, relative } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, isAbsolute, join, relative } from "node:path";
 import { dump } from "js-yaml";
 import { stringify } from "smol-toml";
 import type { ClientName, Command } from "../command-line.ts";
 import { NO_FLAGS, readConfig } from "../config.ts";
+import { NO_KEY } from "../settings/values.ts";
+import { capitalized } from "../text.ts";
 import { VERSION } from "../version.ts";
 import {
   addCommandOf,
@@ -15,6 +18,7 @@ import {
   filesOf,
   FORMATS,
   keySourceOf,
+  sharedFieldsOf,
 } from "./client-formats.ts";
 import type { Host } from "./host.ts";
 import { installCopy } from "./installed-copy.ts";
@@ -32,6 +36,17 @@ import { TerminalUi } from "./terminal-ui.ts";
 
 const MAX_WIDTH = 80;
 
+/** What is left to do, in one or two ways. */
+interface Step {
+  readonly text: string;
+  /** A line to paste into a terminal. */
+  readonly command?: string | undefined;
+  /** What goes into the client's file. */
+  readonly entry?: string;
+  /** The same by hand. */
+  readonly or?: Step;
+}
+
 /** The entry goes to stdout, the rest to stderr. It also keeps a copy of this server, unless npx starts the entry. */
 export async function runConfig(
   { client, windows, sandbox, installed }: Extract<Command, { name: "config" }>,
@@ -44,46 +59,115 @@ export async function runConfig(
     ui.print(`faceless-video-mcp: ${installation}.`);
     return 1;
   }
-  const format = FORMATS[client];
-  const { title, menu, isDesktopApp, note } = format;
   const entry = entryOf(client, { windows: onWindows, sandbox, installation }, readUrl(host));
-  const text = printDocument(format, entry);
+  const file = installation?.args[0] ?? join(host.files, "bin.cjs");
+  const byNpx = host.isOnNpm && installation === undefined;
+  // There is no file of an unknown client to look into.
+  const check = ownCommand(client === "other" ? "doctor" : `doctor --client ${client}`, file, byNpx);
+  const steps = [...stepsToAdd(client, entry, onWindows, host), ...stepsAfterwards(client, entry, check)];
+  for (const [index, step] of steps.entries()) printStep(`${index + 1}. `, step, ui, host);
+  ui.print(remarksOn(client, entry).join("\n"));
+  return 0;
+}
+
+function printStep(label: string, { text, command, entry, or }: Step, ui: TerminalUi, host: Host): void {
+  ui.print(`${label}${text}${command === undefined && entry === undefined ? "" : "\n"}`);
+  if (command !== undefined) ui.printWhole(`   ${command}\n`);
+  if (entry !== undefined) {
+    host.output.write(entry);
+    ui.print("");
+  }
+  if (or !== undefined) printStep("   Or do it by hand: ", or, ui, host);
+}
+
+/** Brings the entry into the client's file. */
+function stepsToAdd(client: ClientName, entry: Entry, onWindows: boolean, host: Host): readonly Step[] {
+  const format = FORMATS[client];
+  const document = printDocument(format, entry);
+  const place = placeOf(client, onWindows, host);
+  const { root = "mcpServers" } = format;
+  const shared = sharedFieldsOf(format, entry).map(
+    (name) => `, and what "${name}" has here to its "${name}"`,
+  );
+  const merge = format.files[0]?.endsWith(".toml")
+    ? "If the file has entries already, add this at its end, in place of an older one"
+    : `If the file has entries already, add "${SERVER}" to its "${root}", in place of an older one${shared.join("")}`;
+  const paste = `put this into ${place}${withOwnValues(document)}. ${merge}.`;
+  const command = commandToAdd(format, entry, onWindows);
+  if (command === undefined) return [{ text: capitalized(paste), entry: document }];
+  const replaces =
+    format.removeCommand === undefined
+      ? ""
+      : " It first removes an older entry, and goes on if there is none.";
+  const key = withOwnValues(command).includes(EXAMPLE_KEY)
+    ? [
+        {
+          text: `Write your key into ${place}, in place of ${EXAMPLE_KEY}. If you ran the command to replace an older entry, the key of that one is gone, too.`,
+        },
+      ]
+    : [];
+  const address = withOwnValues(command, [EXAMPLE_URL]);
+  return [
+    {
+      text: `Run this${onWindows ? " in PowerShell" : ""}${address}.${replaces}`,
+      command,
+      or: { text: paste, entry: document },
+    },
+    ...key,
+  ];
+}
+
+/** The line that adds the entry with the client's own command, in place of an older one. */
+function commandToAdd(format: ClientFormat, entry: Entry, onWindows: boolean): string | undefined {
+  const { removeCommand, isBatchFile } = format;
+  const words = addCommandOf(format, entry);
+  if (words === undefined || (onWindows && isBatchFile === true)) return undefined;
+  const add = words.map((word) => quoteWord(word, onWindows)).join(" ");
+  return [
+    // PowerShell 7 would pass the backslashes before quotation marks on; Windows PowerShell 5 knows no other way.
+    ...(onWindows && add.includes('\\"') ? ["$PSNativeCommandArgumentPassing = 'Legacy'"] : []),
+    ...(removeCommand === undefined ? [] : [removeCommand]),
+    add,
+  ].join("; ");
+}
+
+function placeOf(client: ClientName, onWindows: boolean, host: Host): string {
+  const format = FORMATS[client];
   const files = filesOf(format, onWindows && host.platform !== "win32" ? ANY_WINDOWS : host).map((file) =>
     file.replace(host.homeDir, onWindows ? "%USERPROFILE%" : "~"),
   );
+  if (files.length === 0) return "the file in which your client keeps its MCP servers";
   const whichever = files.length > 1 ? ", whichever your version has" : "";
-  const place = `${files.join(" or ")}${whichever}${menu === undefined ? "" : ` (${menu})`}`;
-  const paste = `Put this into ${place}${withOwnValues(text)}. If the file has entries already, add only "${SERVER}" to them.\n`;
-  // To paste into a POSIX shell or PowerShell.
-  const command = addCommandOf(format, entry)
-    ?.map((word) => quoteWord(word, onWindows))
-    .join(" ");
-  if (command === undefined) ui.print(`1. ${paste}`);
-  else {
-    ui.print(`1. Run this${onWindows ? " in PowerShell" : ""}${withOwnValues(command)}:\n`);
-    ui.printWhole(`   ${command}\n`);
-    ui.print(`   Or do it by hand. ${paste}`);
-  }
-  host.output.write(text);
-  const steps = [
-    entry.env && keySourceOf(format),
-    isDesktopApp === true ? `Quit ${title} entirely, and start it again.` : `Restart ${title}.`,
-    "Ask for a video, such as: Make a 30-second video about why the sea is salty. If something doesn't work, this says why:",
+  const { menu } = format;
+  return `${files.join(" or ")}${whichever}${menu === undefined ? "" : ` (${menu})`}`;
+}
+
+function stepsAfterwards(client: ClientName, entry: Entry, check: string): readonly Step[] {
+  const format = FORMATS[client];
+  const { title, isDesktopApp, steps = [] } = format;
+  const restart = isDesktopApp === true ? `Quit ${title} entirely, and start it again.` : `Restart ${title}.`;
+  const texts = [entry.env && keySourceOf(format), ...steps, restart];
+  return [
+    ...texts.flatMap((text) => (text === undefined ? [] : [{ text }])),
+    {
+      text: "Ask for a video, such as: Make a 30-second video about why the sea is salty. If something doesn't work, this says why:",
+      command: check,
+    },
   ];
-  ui.print("");
-  for (const [index, step] of steps.filter(Boolean).entries()) ui.print(`${index + 2}. ${step}`);
-  const file = installation?.args[0] ?? join(host.files, "bin.cjs");
-  const byNpx = host.isOnNpm && installation === undefined;
-  ui.printWhole(`\n   ${ownCommand(`doctor --client ${client}`, file, byNpx)}\n`);
-  const remarks = [
-    entry.isInstalled
+}
+
+function remarksOn(client: ClientName, { isInstalled, env }: Entry): readonly string[] {
+  const { note } = FORMATS[client];
+  return [
+    isInstalled
       ? ABOUT_THE_COPY
       : "Add --installed for an entry that starts sooner, without npx and the registry.",
-    entry.env && "To save finished videos, set FACELESS_SAVE_DIR to a folder beside FACELESS_BASE_URL.",
-    entry.env && note,
-  ];
-  ui.print(remarks.filter(Boolean).join("\n"));
-  return 0;
+    env?.["FACELESS_BASE_URL"] === EXAMPLE_URL &&
+      "If FACELESS_BASE_URL is set in this terminal, config writes that address into the entry.",
+    env !== undefined &&
+      "To save finished videos, set FACELESS_SAVE_DIR to a folder beside FACELESS_BASE_URL.",
+    env !== undefined && note,
+  ].filter((remark) => typeof remark === "string");
 }
 
 const ABOUT_THE_COPY = `The entry starts a copy of version ${VERSION} in ~/.faceless-video-mcp/app. The config of a newer version replaces it for all clients. After you update or move Node.js, run this again and replace the entry. To remove the copy, delete that folder.`;
@@ -110,8 +194,20 @@ async function install(onWindows: boolean, host: Host): Promise<Launch | string>
 
 /** A Node.js from a project's packages or folder runs whatever the project wants, with the user's key. */
 function isOfProject({ node, workingDir, homeDir }: Host): boolean {
-  const isInProject = isInside(node, workingDir) && !isInside(homeDir, workingDir);
-  return isInProject || /[\\/]node_modules[\\/]/.test(node);
+  const project = findProject(workingDir, homeDir);
+  return (project !== undefined && isInside(node, project)) || /[\\/]node_modules[\\/]/.test(node);
+}
+
+/**
+ * The outermost folder of a project around this folder, or the folder itself. The user's home and what holds it
+ * are no project.
+ */
+function findProject(folder: string, homeDir: string): string | undefined {
+  if (isInside(homeDir, folder)) return undefined;
+  const above = [folder];
+  for (let next = dirname(folder); !isInside(homeDir, next); next = dirname(next)) above.push(next);
+  const isMarked = (each: string) => [".git", "package.json"].some((name) => existsSync(join(each, name)));
+  return above.findLast(isMarked) ?? folder;
 }
 
 function isInside(path: string, folder: string): boolean {
@@ -120,7 +216,7 @@ function isInside(path: string, folder: string): boolean {
 
 /** The service's address, whether or not the key is set too. A key that was set as the address isn't shown. */
 function readUrl({ env, homeDir }: Host): string {
-  const address = { FACELESS_API_KEY: EXAMPLE_KEY, FACELESS_BASE_URL: env["FACELESS_BASE_URL"] };
+  const address = { FACELESS_API_KEY: NO_KEY, FACELESS_BASE_URL: env["FACELESS_BASE_URL"] };
   const { service } = readConfig(address, NO_FLAGS, homeDir);
   if (service === undefined || service.baseUrl.href.includes("fl_")) return EXAMPLE_URL;
   // Some clients replace $NAME anywhere.
@@ -134,13 +230,15 @@ export function entryOf(client: ClientName, options: LaunchOptions, url: string)
   return { ...launch(options), ...(!options.sandbox && { env }), isInstalled };
 }
 
-/** The values that the user has to write into the text, as the end of a sentence. */
-function withOwnValues(text: string): string {
+/** The values that the user has to write into the text in place of these examples, as the end of a sentence. */
+function withOwnValues(text: string, examples = [EXAMPLE_KEY, EXAMPLE_URL]): string {
   const words = text.split(/["'=\s]/);
   const values = [
-    words.includes(EXAMPLE_KEY) && `your key in place of ${EXAMPLE_KEY}`,
-    words.includes(EXAMPLE_URL) && `the service's address in place of ${EXAMPLE_URL}`,
-  ].filter(Boolean);
+    [EXAMPLE_KEY, "your key"],
+    [EXAMPLE_URL, "the service's address"],
+  ].flatMap(([example = "", own]) =>
+    examples.includes(example) && words.includes(example) ? [`${own} in place of ${example}`] : [],
+  );
   return values.length > 0 ? `, with ${values.join(" and ")}` : "";
 }
 

@@ -49,6 +49,12 @@ export interface ClientFormat {
   readonly isList?: true;
   /** The client's own command that adds the entry. ENV stands for its variables, START for what it starts, ENTRY and JSON for all. */
   readonly addCommand?: string;
+  /** Its command that removes an entry, if `addCommand` fails as long as there is one. */
+  readonly removeCommand?: string;
+  /** True if its command is a batch file on Windows: cmd.exe would obey the && of an entry. */
+  readonly isBatchFile?: true;
+  /** Further things to do, before the client is restarted. */
+  readonly steps?: readonly string[];
   /** Further notes. */
   readonly note?: string;
   /**
@@ -88,6 +94,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     fields: { type: "stdio", alwaysLoad: true },
     // `claude mcp add` can't set alwaysLoad.
     addCommand: `claude mcp add-json --scope user ${SERVER} ENTRY`,
+    removeCommand: `claude mcp remove --scope user ${SERVER}`,
     inherits: true,
   },
   cursor: { title: "Cursor", files: ["~/.cursor/mcp.json"], key: EXAMPLE_KEY },
@@ -96,10 +103,12 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     files: ["$settings/Code/User/mcp.json"],
     menu: "the command MCP: Open User Configuration",
     root: "servers",
-    keySource: "VS Code asks for the key when the server starts, and keeps it.",
+    keySource:
+      "VS Code asks for the key when the server starts, and for the address if the entry has none. It keeps both.",
     form: vscodeForm,
     top: vscodeInputs,
     addCommand: "code --add-mcp JSON",
+    isBatchFile: true,
     obeysCwd: true,
     inherits: true,
   },
@@ -107,10 +116,11 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     title: "Codex",
     files: ["$codex/config.toml"],
     root: "mcp_servers",
-    keySource: fromShell("With this entry, Codex", "add FACELESS_API_KEY and the key to env"),
+    // In a terminal, a daemon starts the servers: a variable of a later shell doesn't reach them.
+    key: EXAMPLE_KEY,
     form: ({ isInstalled, ...start }) => ({
       ...start,
-      ...(start.env && { env_vars: ["FACELESS_API_KEY", ...NETWORK_VARIABLES] }),
+      ...(start.env && { env_vars: NETWORK_VARIABLES }),
       // Codex gives a server 1 s before the first message, too short for npx, unless it is required.
       ...(!isInstalled && { required: true }),
       startup_timeout_sec: START_SECONDS,
@@ -118,6 +128,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     }),
     addCommand: `codex mcp add ${SERVER} ENV -- START`,
     obeysCwd: true,
+    note: "The desktop app of ChatGPT reads the same file: restart that too, if you use it.",
   },
   gemini: {
     title: "Gemini CLI",
@@ -125,7 +136,16 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     // Gemini CLI leaves an unset variable as it is; this server recognizes this form as a placeholder.
     key: "${FACELESS_API_KEY}",
     addCommand: `gemini mcp add --scope user ENV ${SERVER} START`,
+    steps: [
+      "Gemini CLI starts servers in folders that you trust only. If it asks about the folder, answer that you trust it; /permissions asks again.",
+    ],
     obeysCwd: true,
+  },
+  antigravity: {
+    title: "Antigravity",
+    files: ["~/.gemini/config/mcp_config.json", "~/.gemini/antigravity/mcp_config.json"],
+    menu: "…, MCP Servers, Manage MCP Servers, View raw config",
+    key: EXAMPLE_KEY,
   },
   zed: {
     title: "Zed",
@@ -148,7 +168,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     note: NEEDS_NETWORK_VARIABLES,
   },
   windsurf: {
-    title: "Windsurf",
+    title: "Devin Desktop (Windsurf)",
     files: ["$config/devin/mcp_config.json", "~/.codeium/windsurf/mcp_config.json"],
     key: EXAMPLE_KEY,
   },
@@ -157,6 +177,8 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     files: ["~/.copilot/mcp-config.json"],
     key: "${FACELESS_API_KEY}",
     fields: { type: "local", tools: ["*"] },
+    addCommand: `copilot mcp add ${SERVER} ENV -- START`,
+    removeCommand: `copilot mcp remove ${SERVER}`,
   },
   opencode: {
     title: "opencode",
@@ -164,7 +186,15 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     root: "mcp",
     envField: "environment",
     key: "{env:FACELESS_API_KEY}",
-    top: () => ({ $schema: "https://opencode.ai/config.json" }),
+    // Without these lines it orders and posts without asking.
+    top: () => ({
+      $schema: "https://opencode.ai/config.json",
+      permission: { [`${SERVER}_generate_video`]: "ask", [`${SERVER}_publish_video`]: "ask" },
+    }),
+    addCommand: `opencode mcp add ${SERVER} ENV -- START`,
+    steps: [
+      `Add the two lines of "permission" above to the file too: without them, opencode orders and posts without asking you.`,
+    ],
     form: ({ command, args, env }) => ({
       type: "local",
       command: [command, ...args],
@@ -214,10 +244,12 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     title: "Visual Studio",
     files: ["~/.mcp.json"],
     root: "servers",
-    keySource: "Visual Studio asks for the key.",
+    keySource: "Visual Studio asks for the key, and for the address if the entry has none.",
     form: vscodeForm,
     top: vscodeInputs,
   },
+  // The form that most clients read.
+  other: { title: "your client", files: [], key: EXAMPLE_KEY },
 };
 
 /** The paths of a client's files on this computer. */
@@ -254,13 +286,19 @@ export function documentOf(format: ClientFormat, entry: Entry): object {
   return { ...top?.(entry), [root]: isList === true ? [form] : { [SERVER]: form } };
 }
 
-/** The words of the client's own command. */
+/** What a file that has entries already needs beside the entry: fields of which it may have some, too. */
+export function sharedFieldsOf(format: ClientFormat, entry: Entry): readonly string[] {
+  return Object.entries({ ...format.top?.(entry) }).flatMap(([name, value]) =>
+    typeof value === "object" ? [name] : [],
+  );
+}
+
+/** The words of the client's own command. It holds no key: a command line can be read by others, and is kept. */
 export function addCommandOf(format: ClientFormat, entry: Entry): readonly string[] | undefined {
   const { command, args, env } = entry;
-  const variables = Object.entries(env ? { FACELESS_API_KEY: EXAMPLE_KEY, ...env } : {});
   const form = formOf(format, entry);
   const parts: Readonly<Record<string, readonly string[]>> = {
-    ENV: variables.map(([name, value]) => `--env=${name}=${value}`),
+    ENV: Object.entries({ ...env }).map(([name, value]) => `--env=${name}=${value}`),
     START: [command, ...args],
     ENTRY: [JSON.stringify(form)],
     JSON: [JSON.stringify({ name: SERVER, ...form, ...format.top?.(entry) })],

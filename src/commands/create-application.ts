@@ -57,6 +57,7 @@ export function createApplication({ config, service, clock, log, redact }: Given
   const store = opened ?? memoryStore(clock);
   const journal = new Journal({
     store,
+    isSandbox: config.sandbox,
     redact,
     onUnwritable: (error) => log.warn("The outcome of a request could not be written to the journal.", error),
   });
@@ -97,7 +98,6 @@ export function createApplication({ config, service, clock, log, redact }: Given
     }),
     publishOnce: new PublishOnce({ service, guard, journal }),
     finishPaidRequests: () => guard.close(),
-    asksBeforeOrders: config.confirmGenerate !== "off",
     canPublish: !config.readOnly && !config.noPublish,
     elicitation: new Elicitation(log),
     clock,

@@ -45,17 +45,13 @@ export async function runDemo(host: Host): Promise<number> {
       FACELESS_SAVE_DIR: await mkdtemp(join(temporaryDir, "faceless-demo-")),
     };
     const config = readConfig(settings, { ...NO_FLAGS, sandbox: true }, temporaryDir);
-    const tools = openTools("demo", config, host, ui, async (describe) => {
-      const { message, yes } = await describe();
-      ui.step("Your client asks you before anything is paid or posted", [message, `You choose: ${yes}`]);
-      return true;
-    });
+    const tools = openTools("demo", config, host, ui, async () => false);
     const isPublished = await drive(tools, ui, (config.sandboxSeconds * 2 + 60) * 1000);
     const file = "The file stays until your system clears its temporary folder.";
     const isAttended = input.isTTY === true && output.isTTY === true && !env["CI"];
     if (isAttended) await ui.pause(`The links work until you press Enter. ${file}`);
     else ui.step(`The links end with this demo. ${file}`);
-    const start = IS_ON_NPM ? "cd ~ && npx -y faceless-video-mcp" : "node dist/bin.cjs";
+    const start = IS_ON_NPM ? "cd ~; npx -y faceless-video-mcp" : "node dist/bin.cjs";
     ui.step(`Now with your account: ${start} config CLIENT prints the entry for your client.`);
     return isPublished ? 0 : 1;
   } catch (error) {
@@ -99,7 +95,7 @@ async function drive(
 
   const { results } = await run(publishVideo, { jobId, platforms });
   ui.step(
-    "publish_video posts it, with one result per platform",
+    "You say where, and publish_video posts it, with one result per platform",
     results.map(({ platform, ok, url, error }) =>
       ok
         ? `${platformTitle(platform)}: posted ${String(url)}`

@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import type { ClientName, Command } from "../command-line.ts";
-import { type Environment, type Flags, NO_FLAGS, readConfig } from "../config.ts";
+import { type Environment, type Flags, JOURNAL_SETTINGS, NO_FLAGS, readConfig } from "../config.ts";
 import { FORMATS } from "./client-formats.ts";
 import { cleanCheck, formatReport, pass, redactReport } from "./doctor/check.ts";
 import { readClientEntry } from "./doctor/client-entry.ts";
@@ -65,11 +65,12 @@ async function checkEntry(client: ClientName, host: Host) {
 async function checkSettings({ env, flags, hidden }: Settings, isEntry: boolean, host: Host) {
   const { homeDir, clock } = host;
   const config = readConfig(env, flags, homeDir);
-  const { sandbox } = config;
+  const { startsSandbox: sandbox } = config;
+  const isJournalNamed = config.problems.every(({ variable }) => !JOURNAL_SETTINGS.includes(variable));
   const checks = [
-    ...checkConfig(env, config, { isEntry, hidden }),
+    ...checkConfig(config, { isEntry, hidden }),
     ...(await checkService(sandbox ? undefined : readTarget(env, homeDir), clock)),
-    await checkJournal(config, clock),
+    ...(isJournalNamed ? [await checkJournal(config, clock)] : []),
     ...(await checkSavedVideos(config)),
   ];
   return { checks, sandbox };

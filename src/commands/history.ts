@@ -1,7 +1,7 @@
 // Shows what this computer has ordered and posted, from the journal alone. Sends nothing and needs no key.
 
 import type { Clock } from "../clock.ts";
-import { type Config, NO_FLAGS, readConfig, SETTINGS } from "../config.ts";
+import { type Config, JOURNAL_SETTINGS, NO_FLAGS, readConfig } from "../config.ts";
 import { JournalError } from "../idempotency/errors.ts";
 import type { OrderEntry, JournalEntry, PlatformResult } from "../idempotency/journal.ts";
 import { jobHistories, postsOf } from "../idempotency/same-request.ts";
@@ -10,7 +10,7 @@ import { languageName } from "../service/languages.ts";
 import { DEFAULTS } from "../service/options.ts";
 import { platformTitle } from "../service/platforms.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
-import { capitalized, cleanServiceText, quote } from "../text.ts";
+import { capitalized, cleanServiceText, inSentences, quote } from "../text.ts";
 import type { Guidance } from "../tools/tool.ts";
 import type { Host } from "./host.ts";
 import { openJournal, openJournalStore } from "./open-journal.ts";
@@ -39,14 +39,13 @@ async function readHistory(
   config: Config,
   clock: Clock,
 ): Promise<Guidance & { readonly requests?: readonly ReturnType<typeof describe>[] }> {
-  const places: readonly string[] = [SETTINGS.stateDir.name, SETTINGS.journalUrl.name];
-  const wrong = config.problems.find(({ variable }) => places.includes(variable));
+  const wrong = config.problems.find(({ variable }) => JOURNAL_SETTINGS.includes(variable));
   if (wrong !== undefined)
     return { summary: `${wrong.variable} ${wrong.problem}.`, nextStep: `${wrong.fix}.` };
   const store = openJournalStore(config, clock);
   if (store === undefined)
     return { summary: "FACELESS_STATE_DIR=off keeps no journal, so there is no history.", requests: [] };
-  const journal = openJournal(store);
+  const journal = openJournal(store, config);
   const read = await journal.entries().catch((error: unknown) => {
     if (error instanceof JournalError) return error;
     throw error;
@@ -57,9 +56,11 @@ async function readHistory(
       nextStep: `${capitalized(read.fix)}.`,
     };
   const entries = read.toSorted((one, other) => other.atMs - one.atMs);
+  const ofSandbox = config.sandbox ? " of the sandbox" : "";
+  const others = describeOthers(journal.countOthers(), config);
   if (entries.length === 0)
     return {
-      summary: `The journal holds no orders and no posts (${store.place}).`,
+      summary: inSentences(`The journal holds no orders and no posts${ofSandbox} (${store.place}).`, others),
       nextStep:
         "The sandbox keeps no journal, and a client whose entry sets FACELESS_STATE_DIR or FACELESS_JOURNAL_URL has its own.",
       requests: [],
@@ -69,17 +70,31 @@ async function readHistory(
     const order = entry.operation === "generate" ? entry : jobs.get(entry.jobId)?.order;
     return describe(entry, order, journal.isUnderWay(entry));
   });
-  return { summary: `Orders and posts in the journal, newest first (${store.place}):`, requests };
+  return {
+    summary: `Orders and posts${ofSandbox} in the journal, newest first (${store.place})${others === "" ? ":" : `. ${others}`}`,
+    requests,
+  };
+}
+
+/** The entries that history leaves out: practice and what was paid for are never in one list. */
+function describeOthers(count: number, { sandbox }: Config): string {
+  if (count === 0) return "";
+  const [whose, show] = sandbox
+    ? ["account", "history without FACELESS_API_KEY=fl_sandbox"]
+    : ["sandbox", "FACELESS_API_KEY=fl_sandbox"];
+  const [entries, them] = count === 1 ? ["1 entry", "it"] : [`${count} entries`, "them"];
+  return `${entries} of the ${whose} ${count === 1 ? "is" : "are"} not shown: ${show} shows ${them}.`;
 }
 
 /** As JSON, and as a title and lines. `order` is that of the request's job, if the journal has it. */
 function describe(entry: JournalEntry, order: OrderEntry | undefined, isUnderWay: boolean) {
-  const { atMs, client, operation, jobId, outcome } = entry;
+  const { atMs, client, operation, jobId, outcome, sandbox } = entry;
   const ordered: Readonly<Record<string, unknown>> = order ? { ...DEFAULTS, ...order.arguments } : {};
   const { topic, duration: seconds, ...options } = ordered;
   const at = new Date(atMs);
   const unknown = outcome === undefined && { unknown: true, ...(isUnderWay && { underWay: true }) };
-  const json = { at: at.toISOString(), client, operation, jobId, ...unknown, topic, seconds, ...options };
+  const mark = { ...(sandbox && { sandbox }), ...unknown };
+  const json = { at: at.toISOString(), client, operation, jobId, ...mark, topic, seconds, ...options };
   // In the form of ISO 8601, in this computer's time zone.
   const time = at.toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short" });
   const title = client === undefined ? time : `${time}  by ${cleanServiceText(client, MAX_CLIENT)}`;

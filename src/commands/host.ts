@@ -17,7 +17,7 @@ export interface Host {
   readonly errors: Output;
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
-  /** The folder that `~` stands for. */
+  /** The folder that `~` stands for. Empty if the user has none, but for commands that need one. */
   readonly homeDir: string;
   /** The folder of the project, if there is one. */
   readonly workingDir: string;

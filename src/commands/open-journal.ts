@@ -12,8 +12,8 @@ export function openJournalStore(
   { journalUrl, stateDir, makesStateDir }: Pick<Config, "journalUrl" | "stateDir" | "makesStateDir">,
   clock: Clock,
 ): JournalStore | undefined {
-  if (stateDir === undefined) return undefined;
-  const files = new JournalFiles(openPrivateFolder(stateDir, { mayMake: makesStateDir }), clock);
+  const folder = stateDir === undefined ? undefined : openPrivateFolder(stateDir, { mayMake: makesStateDir });
+  const files = folder && new JournalFiles(folder, clock);
   if (journalUrl === undefined) return files;
   const database = new JournalPostgres(journalUrl, clock);
   return {
@@ -23,13 +23,13 @@ export function openJournalStore(
     rehearse: () => database.rehearse(),
     // Orders and posts from before the database was set count too.
     readNew: async (onLine) => {
-      await files.readNew(onLine);
+      await files?.readNew(onLine);
       await database.readNew(onLine);
     },
   };
 }
 
 /** For a command that adds nothing. */
-export function openJournal(store: JournalStore): Journal {
-  return new Journal({ store, redact: (line) => line, onUnwritable() {} });
+export function openJournal(store: JournalStore, { sandbox }: Pick<Config, "sandbox">): Journal {
+  return new Journal({ store, isSandbox: sandbox, redact: (line) => line, onUnwritable() {} });
 }

@@ -5,9 +5,7 @@ import { VERSION } from "../version.ts";
 /** The name in clients' lists. Some put it before tool names, which they cut or refuse at 60 characters. */
 export const SERVER = "faceless-video";
 
-/** Placeholders for the user's own values. Doctor recognizes them. */
-export const EXAMPLE_KEY = "fl_example";
-export { EXAMPLE_URL } from "../settings/values.ts";
+export { EXAMPLE_KEY, EXAMPLE_URL } from "../settings/values.ts";
 
 export interface Launch {
   readonly command: string;
@@ -51,15 +49,18 @@ export function isOutsideProjects(words: readonly string[]): boolean {
   return starts.some((start) => start.every((word, index) => word === words[index]));
 }
 
-/** A command of this program that can be pasted anywhere. Until the first release there is nothing for npx. */
+/** A command of this program for sh and PowerShell, from any folder. Until the first release there is nothing for npx. */
 export function ownCommand(words: string, file: string, isOnNpm: boolean): string {
-  return isOnNpm ? `cd ~ && npx -y faceless-video-mcp ${words}` : `node ${quoteWord(file)} ${words}`;
+  // Windows PowerShell 5 has no &&.
+  return isOnNpm ? `cd ~; npx -y faceless-video-mcp ${words}` : `node ${quoteWord(file)} ${words}`;
 }
 
-/** A word as a POSIX shell and PowerShell take it. */
+/** A word as a POSIX shell takes it, or PowerShell. */
 export function quoteWord(word: string, windows = false): string {
-  if (/^[\w@%+=:,./\\-]+$/.test(word) && (windows || !word.includes("\\"))) return word;
-  // PowerShell loses plain quotation marks on the way to a program.
-  if (windows) return `'${word.replaceAll("'", "''").replaceAll('"', '\\"')}'`;
-  return `'${word.replaceAll("'", `'\\''`)}'`;
+  // npm's .ps1 files lose a plain --, and cut a plain word that begins with - at its colon.
+  const isPlain = windows ? /^(?:--?[A-Za-z][\w-]*|[A-Za-z\d][\w.:/\\@-]*)$/ : /^[\w@%+=:,./-]+$/;
+  if (isPlain.test(word)) return word;
+  if (!windows) return `'${word.replaceAll("'", `'\\''`)}'`;
+  // PowerShell passes quotation marks on as they are, which the program takes for its own without a backslash.
+  return `'${word.replaceAll("'", "''").replace(/(\\*)"/g, '$1$1\\"')}'`;
 }

@@ -52,7 +52,7 @@ export function publicationInProgressError(ageMs: number, platforms: readonly st
   return notSent(
     "in_progress",
     `Not sent: ${describeAge(ageMs)} this video was sent to ${titlesOf(platforms)}, and the outcome is not known yet, so it may already be public there.`,
-    `Tell the user to look at ${accountsOf(platforms)}. get_video_status will later show what is known about the post.`,
+    `Tell the user to look at ${accountsOf(platforms)}. If the answer comes, get_video_status shows it.`,
   );
 }
 

@@ -13,6 +13,11 @@ import type { JournalStore, OnLine } from "./journal.ts";
 const MAX_DAYS = 90;
 /** Matches the copies of programs for synchronising too, which have more in their names. */
 const FILE_NAME = /^journal-.*\.jsonl$/;
+/** What these programs leave in the place of a file whose content they keep elsewhere. */
+const PLACEHOLDER = /^\.?journal-.*\.jsonl\.(?:icloud|nextcloud|owncloud)$/;
+const KEEP_HERE = "have the synchronising program keep that file on this computer";
+const NOT_AN_ENTRY =
+  "look at the list of videos and at the accounts for what that line may have held, then remove the line, or put the file back as it was";
 const LINES_PER_TURN = 1_000;
 /** How much of what was read is compared before only the rest of a file is read. */
 const COMPARED_BYTES = 256;
@@ -20,8 +25,9 @@ const COMPARED_BYTES = 256;
 /** How far a file was read. */
 interface Progress {
   readonly version: string;
-  /** Bytes up to the end of the last whole line. */
+  /** Bytes and lines up to the end of the last whole line. */
   readonly length: number;
+  readonly lines: number;
   /** The last of these bytes. */
   readonly tail: Buffer;
 }
@@ -56,12 +62,21 @@ export class JournalFiles implements JournalStore {
 
   /** Files come in the order of their names; the source of a line is its file's path. */
   async readNew(onLine: OnLine): Promise<void> {
-    const files = await this.#inTime("read", this.place, this.#folder.list(FILE_NAME));
+    const all = await this.#inTime("read", this.place, this.#folder.list(/^\.?journal-/));
+    const files = new Map([...all].filter(([name]) => FILE_NAME.test(name)));
     const names = [...files.keys()].sort();
     // By name and never by the clock, which may be wrong for one process.
     const days = [...new Set(names.map(dayOf))].filter((day) => day !== "").slice(-MAX_DAYS);
     const isOutdated = (name: string) => dayOf(name) !== "" && !days.includes(dayOf(name));
     this.#outdated = names.filter(isOutdated);
+    const elsewhere = [...all.keys()].find((name) => PLACEHOLDER.test(name));
+    if (elsewhere !== undefined)
+      throw new JournalError(
+        "read",
+        join(this.place, elsewhere),
+        "its content is not on this computer",
+        KEEP_HERE,
+      );
     for (const name of names) {
       const version = files.get(name) ?? "";
       if (!isOutdated(name) && this.#progress.get(name)?.version !== version)
@@ -72,25 +87,29 @@ export class JournalFiles implements JournalStore {
   async #read(name: string, version: string, onLine: OnLine): Promise<void> {
     const path = join(this.place, name);
     const bytesFrom = (from: number) => this.#inTime("read", path, this.#folder.read(name, from));
-    const { length, tail } = this.#progress.get(name) ?? { length: 0, tail: Buffer.alloc(0) };
-    let [start, known] = [length - tail.length, tail.length];
+    const read = this.#progress.get(name) ?? { length: 0, lines: 0, tail: Buffer.alloc(0) };
+    const { tail } = read;
+    let [start, known, lines] = [read.length - tail.length, tail.length, read.lines];
     let bytes = await bytesFrom(start);
     if (!bytes.subarray(0, known).equals(tail)) {
       // The file was edited, or is another one.
-      [start, known] = [0, 0];
+      [start, known, lines] = [0, 0, 0];
       bytes = await bytesFrom(start);
     }
     // A file that has gone since it was listed may be put back as it was.
     if (bytes.length === 0) return;
     // A last line without its end counts if it is whole, and is read again.
-    for (const [index, line] of bytes.toString("utf8", known).split("\n").entries()) {
+    const added = bytes.toString("utf8", known).split("\n");
+    for (const [index, line] of added.entries()) {
       // A long file must not hold up what else is under way.
       if (index % LINES_PER_TURN === LINES_PER_TURN - 1) await nextTurn();
-      onLine(line, path);
+      if (!onLine(line, path))
+        throw new JournalError("read", path, `line ${lines + index + 1} is not an entry`, NOT_AN_ENTRY);
     }
     const end = bytes.lastIndexOf("\n") + 1;
     const last = bytes.subarray(Math.max(0, end - COMPARED_BYTES), end);
-    this.#progress.set(name, { version, length: start + end, tail: Buffer.from(last) });
+    lines += added.length - 1;
+    this.#progress.set(name, { version, length: start + end, lines, tail: Buffer.from(last) });
   }
 
   /** Throws a JournalError, also if the disk takes too long. */

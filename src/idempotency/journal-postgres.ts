@@ -112,7 +112,9 @@ export class JournalPostgres implements JournalStore {
         this.#last = undefined;
         continue;
       }
-      for (const { line } of rows.slice(last === undefined ? 0 : 1)) onLine(line, this.place);
+      for (const { position, line } of rows.slice(last === undefined ? 0 : 1))
+        if (!onLine(line, this.place))
+          throw new JournalError("read", this.place, `row ${position} is not an entry`, NOT_AN_ENTRY);
       this.#last = rows.at(-1);
       if (rows.length < ROWS_PER_QUERY) return;
     }
@@ -233,6 +235,8 @@ const RIGHTS =
 const UNTRUSTED = "another role of the database could run its own code in it";
 const REMAKE =
   "let the owner of the database look at this table, and remove its triggers or make it anew as docs/GATEWAYS.md shows";
+const NOT_AN_ENTRY =
+  "look at the list of videos and at the accounts for what that row may have held, then let the owner of the database remove it";
 const LOGIN = "check the user, the password and the database in FACELESS_JOURNAL_URL";
 const CERTIFICATE =
   "check the host in FACELESS_JOURNAL_URL and the certificate of the database; a certificate authority of its own is named with sslrootcert=FILE";

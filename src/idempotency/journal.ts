@@ -5,6 +5,7 @@ import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import { UNDER_WAY_MS } from "../service/time-budget.ts";
 import { JournalError } from "./errors.ts";
+import { isTorn } from "./torn-line.ts";
 
 const common = {
   id: z.string(),
@@ -12,6 +13,8 @@ const common = {
   atMs: z.number().min(-8.64e15).max(8.64e15),
   /** None as long as it is not known. */
   outcome: z.enum(["done", "rejected", "not_sent"]).optional(),
+  /** It was made with the sandbox's key: practice, which the account's requests don't see. */
+  sandbox: z.literal(true).optional(),
   /** The name and version of the MCP client that made the call, where it gave them. */
   client: z.string().optional(),
   /** Where the store keeps the entry's first line. Known once it was read, and not written. */
@@ -53,8 +56,8 @@ export type RequestOutcome = Required<Pick<JournalEntry, "outcome">> &
   Pick<OrderEntry, "jobId"> &
   Pick<PublicationEntry, "results">;
 
-/** Gets a line and where it is kept. */
-export type OnLine = (line: string, source: string) => void;
+/** Gets a line and where it is kept. Returns false if the line is not an entry, which it could hide. */
+export type OnLine = (line: string, source: string) => boolean;
 
 /** Keeps the journal's lines. They are only added, and all processes that share the store see them. */
 export interface JournalStore {
@@ -66,8 +69,8 @@ export interface JournalStore {
   append(lines: readonly string[]): Promise<void>;
   /**
    * Calls `onLine` for each line that was added since the last look. Lines of one source come in the same order
-   * for all processes. Throws a JournalError if a line can't be read: it might forbid the next request. Never
-   * called twice at a time.
+   * for all processes. Throws a JournalError if a line can't be read or is not an entry: it might forbid the next
+   * request. Never called twice at a time.
    */
   readNew(onLine: OnLine): Promise<void>;
   /** Does what a paid request does, and leaves nothing behind. Throws a JournalError. Not needed for files. */
@@ -78,6 +81,8 @@ const RESTORE = "make sure that nothing removes or hides what this server has wr
 
 export interface JournalOptions {
   readonly store: JournalStore;
+  /** Adds and shows the entries of a sandbox alone. Otherwise only those of the service, as all older ones are. */
+  readonly isSandbox?: boolean;
   /** A random UUID unless given. */
   readonly randomId?: (() => string) | undefined;
   /** Takes the key out of a line. */
@@ -104,8 +109,9 @@ export class Journal {
 
   /** Resolves when the intent can be read from the store. Throws a JournalError: it must not be sent. */
   async begin(intent: Intent): Promise<{ own: JournalEntry; entries: readonly JournalEntry[] }> {
-    const { store, randomId = () => crypto.randomUUID() } = this.#options;
-    const { entry: own, line } = this.#toLine({ id: randomId(), atMs: store.now(), ...intent });
+    const { store, isSandbox = false, randomId = () => crypto.randomUUID() } = this.#options;
+    const mark = isSandbox ? { sandbox: true } : {};
+    const { entry: own, line } = this.#toLine({ id: randomId(), atMs: store.now(), ...mark, ...intent });
     try {
       await this.#write(line);
       const entries = await this.entries();
@@ -124,8 +130,8 @@ export class Journal {
   }
 
   /**
-   * The requests of all processes that were or may have been carried out, in the order of the store. Reads
-   * what is new there. Throws a JournalError if that can't be read, or holds what this version doesn't
+   * The requests of all processes that were or may have been carried out, by the service or by the sandbox, in the
+   * order of the store. Reads what is new there. Throws a JournalError if that can't be read, or holds what this version doesn't
    * understand.
    */
   async entries(): Promise<readonly JournalEntry[]> {
@@ -135,9 +141,12 @@ export class Journal {
       // Others may have written meanwhile: what is decided by an old look could give a code for their request.
       await this.#look();
     }
-    return (this.#list ??= [...this.#entries.values()].filter(
-      ({ outcome }) => outcome !== "rejected" && outcome !== "not_sent",
-    ));
+    return (this.#list ??= this.#select(this.#options.isSandbox === true));
+  }
+
+  /** How many such requests of the other kind were read: the sandbox's, or the service's. */
+  countOthers(): number {
+    return this.#select(this.#options.isSandbox !== true).length;
   }
 
   /** Milliseconds since the request was begun; 0 for one from the future, as a clock was set back. */
@@ -151,6 +160,13 @@ export class Journal {
    */
   isUnderWay({ outcome, atMs }: JournalEntry): boolean {
     return outcome === undefined && Math.abs(this.#options.store.now() - atMs) < UNDER_WAY_MS;
+  }
+
+  #select(isSandbox: boolean): JournalEntry[] {
+    return [...this.#entries.values()].filter(
+      ({ outcome, sandbox = false }) =>
+        sandbox === isSandbox && outcome !== "rejected" && outcome !== "not_sent",
+    );
   }
 
   /** Those that wait for a look share its failure, so that no call waits for several. */
@@ -188,28 +204,41 @@ export class Journal {
     return { entry: entrySchema.parse(JSON.parse(line)), line };
   }
 
-  #add(line: string, source: string): void {
+  #add(line: string, source: string): boolean {
+    // Editors add white space and byte order marks.
+    const text = line.trim();
+    if (text === "") return true;
+    // A letter that was lost in another encoding: the topic would be another one.
+    if (text.includes("\uFFFD")) return false;
     let json: unknown;
     try {
-      json = JSON.parse(line);
+      json = JSON.parse(text);
     } catch {
-      // Empty, or torn by a crash.
-      return;
+      return isTorn(text);
     }
     const read = entrySchema.safeParse(json);
-    if (!read.success) throw new JournalError("understood", source, "a line has another form");
+    if (!read.success) {
+      if (!isOfNewerVersion(json)) return false;
+      throw new JournalError("understood", source, "a line has another form");
+    }
     const known = this.#entries.get(read.data.id);
     // A known outcome never changes.
-    if (known?.outcome !== undefined) return;
+    if (known?.outcome !== undefined) return true;
     // A copy would be slower to read ever after.
     read.data.source = known?.source ?? source;
     this.#set(read.data);
+    return true;
   }
 
   #set(entry: JournalEntry): void {
     this.#entries.set(entry.id, entry);
     this.#list = undefined;
   }
+}
+
+/** True for what has another form than entries of today, but is one. */
+function isOfNewerVersion(json: unknown): boolean {
+  return z.looseObject({ id: z.string(), operation: z.string() }).safeParse(json).success;
 }
 
 /** A store for one process alone. */

@@ -116,9 +116,11 @@ export class JobReader {
     const { order, state } = book.get(jobId);
     const ageMs = book.ageMs(jobId);
     if (order === undefined || ageMs === undefined || ageMs > UNLISTED_MS) return error;
+    // The model itself looks again, whatever the refusal asks of the user.
+    const { isForUser: _, ...facts } = error.facts;
     return new BridgeError(
       {
-        ...error.facts,
+        ...facts,
         // With another key, perhaps.
         message: `This computer started the video ${describeAge(ageMs)}, and the service does not list it yet${state === undefined ? ", or not with this key" : ""}.`,
         nextStep: "Call get_video_status in half a minute, and don't generate the video again.",

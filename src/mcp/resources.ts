@@ -39,7 +39,7 @@ export function registerResources({ server }: McpServer, application: Applicatio
     return { resources: [{ uri: CATALOG_URI, name: "catalog", ...CATALOG }, ...recent] };
   });
   server.setRequestHandler("resources/read", async ({ params: { uri } }, { mcpReq }) => {
-    if (uri === CATALOG_URI) return jsonContents(uri, catalog());
+    if (uri === CATALOG_URI) return jsonContents(uri, catalog(config));
     // It isn't listed: clients show what they list to users and models, who have no use for it.
     if (uri === CARD_URI && !config.readOnly) return readCard(application, canAsk(server, mcpReq));
     const jobId = jobIdOf(uri);
@@ -73,10 +73,10 @@ export async function describeJob(
   if (hasEnded(jobs.get(jobId))) await jobs.readJournal();
   await videoSaver.refresh([jobId]);
   const { result, ...guidance } = describe(jobs.get(jobId), { config, nowMs: clock.now(), ...options });
-  return withGuidance(guidance, result, { config });
+  return withGuidance(guidance, result);
 }
 
-function catalog() {
+function catalog({ sandbox, sandboxSeconds }: Application["config"]) {
   const { CHOICES, CATALOG_VOICES, DURATION, DEFAULTS, RENDER_SECONDS } = options;
   const { style: styles, ...others } = CHOICES;
   return {
@@ -87,6 +87,6 @@ function catalog() {
     languages: "any BCP-47 language code",
     limits: { durationSeconds: DURATION },
     defaults: DEFAULTS,
-    typicalRenderSeconds: RENDER_SECONDS,
+    typicalRenderSeconds: sandbox ? { min: sandboxSeconds, max: sandboxSeconds } : RENDER_SECONDS,
   };
 }

@@ -5,7 +5,6 @@ import { VERSION, WEBSITE } from "../version.ts";
 import { UNSUPPORTED } from "../tools/catalog.ts";
 import type { Application } from "./application.ts";
 import { APPS_EXTENSION } from "./card/card.ts";
-import type { ConnectedClient } from "./connected-client.ts";
 import { registerCompletions } from "./completions.ts";
 import { registerPrompts } from "./prompts.ts";
 import { registerResources } from "./resources.ts";
@@ -21,7 +20,6 @@ export function createServer(
   era: ProtocolEra,
   subscriptions: Subscriptions,
   tasks: Tasks,
-  client: ConnectedClient,
 ): McpServer {
   const server = new McpServer(
     {
@@ -39,7 +37,7 @@ export function createServer(
       ],
     },
     {
-      instructions: instructionsFor(application, application.asksBeforeOrders && client.canAsk),
+      instructions: instructionsFor(application),
       capabilities: {
         resources: { subscribe: true, listChanged: true },
         // The card is that of a tool that a server that only reads doesn't offer.
@@ -60,23 +58,19 @@ export function createServer(
  * Names only what is offered. Some clients cut at 512 characters, so the second paragraph has what a model could
  * do without.
  */
-function instructionsFor(
-  { config, canPublish }: Pick<Application, "config" | "canPublish">,
-  asksUser: boolean,
-): string {
-  const purpose = "Makes faceless short videos from a text topic.";
-  const unset = config.problems.length === 0 ? "" : " Not set up: every call fails and says what to set.";
+function instructionsFor({ config, canPublish }: Pick<Application, "config" | "canPublish">): string {
+  const purpose = "Makes faceless short videos from a topic.";
+  const unset = config.problems.length === 0 ? "" : " Not set up: each call says what to set.";
   const sandbox = config.sandbox ? " A sandbox: nothing is rendered, charged or posted." : "";
   if (config.readOnly)
     return `${purpose}${unset}${sandbox} This server only reads: list_videos shows the account's videos, get_video_status one of them. It shows no ${UNSUPPORTED.facts}.`;
-  const order = asksUser
-    ? "show it, call generate_video once per video (the user is asked then)"
-    : "get their yes unless they left it to you, call generate_video once per video";
-  const steps = `Write the topic with the user, ${order}, follow it with get_video_status, show the link`;
+  const steps =
+    "Write topics with the user, get their yes unless they left it to you, call generate_video once per video, follow with get_video_status, show the link";
+  const pays = config.sandbox ? "" : `: ${canPublish ? "each pays or posts" : "it pays"}`;
   const rest = canPublish
-    ? `; publish_video only if they ask. Never repeat either to check on it: each pays or posts at once. No tool shows ${UNSUPPORTED.facts}; ${UNSUPPORTED.videos}; ${UNSUPPORTED.posts}: say so.`
-    : `. Never repeat generate_video to check on it: it pays at once. No tool shows ${UNSUPPORTED.facts}; ${UNSUPPORTED.videos}: say so.`;
+    ? `; publish_video only if asked. Never repeat either to check${pays}. No tool shows ${UNSUPPORTED.facts}; ${UNSUPPORTED.videos}; ${UNSUPPORTED.posts}: say so.`
+    : `. Never repeat generate_video to check${pays}. No tool shows ${UNSUPPORTED.facts}; ${UNSUPPORTED.videos}: say so.`;
   return `${purpose}${unset}${sandbox} ${steps}${rest}
 
-A change is a new video that costs again. If a call gave no result, look with list_videos before you call again.`;
+A change is a new video${config.sandbox ? "" : " that costs again"}. If a call gave no result, look with list_videos before you call again.`;
 }

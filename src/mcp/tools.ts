@@ -14,7 +14,7 @@ import { runTool, type Tool, type ToolContext } from "../tools/tool.ts";
 import { TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
 import type { Application } from "./application.ts";
 import { CARD_URI } from "./card/card.ts";
-import { AskUser, canAsk } from "./elicitation.ts";
+import { AskUser } from "./elicitation.ts";
 import { maxWaitSeconds, withMaxWait } from "./patience.ts";
 import { waitWithProgress } from "./progress.ts";
 import { failureResult, successResult } from "./results.ts";
@@ -29,26 +29,20 @@ export function registerTools({ server }: McpServer, application: Application, t
   const tools = toolsFor(config);
   server.registerCapabilities({ tools: { listChanged: false } });
   server.setRequestHandler("tools/list", (_request, { mcpReq }) => {
-    const seconds = maxWaitSeconds(clientInfo(server, mcpReq), true);
-    const asksFirst = application.asksBeforeOrders && canAsk(server, mcpReq);
-    return { tools: tools.map((tool) => listed(tool, { seconds, asksFirst, asTask: tasks.areListed })) };
+    const shown = {
+      seconds: maxWaitSeconds(clientInfo(server, mcpReq), true),
+      asTask: tasks.areListed,
+      sandbox: config.sandbox,
+    };
+    return { tools: tools.map((tool) => listed(tool, shown)) };
   });
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const tool = tools.find(({ name }) => name === params.name);
     if (tool === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
     const { name, effect } = tool;
-    /** What became of yeses that came too late, which is said once: not to a call that has ended, too. */
-    const takeTooLate = (result: object = {}) => {
-      if (mcpReq.signal.aborted) return undefined;
-      const text = JSON.stringify([params.arguments, result]).toLowerCase();
-      return application.elicitation.takeTooLate((jobId) => text.includes(jobId));
-    };
     try {
-      const ran = await runTool(tool, params.arguments, toolContext(application, server, mcpReq));
-      const tooLate = takeTooLate(ran);
-      const result =
-        tooLate === undefined ? ran : { ...ran, summary: `${String(ran["summary"])} ${tooLate}` };
+      const result = await runTool(tool, params.arguments, toolContext(application, server, mcpReq));
       // A repeated call isn't a task: it has to say at once that nothing was charged.
       if (tool.startsJob !== true || result["alreadyStarted"] === true) return successResult(result);
       // Each job is a resource.
@@ -60,22 +54,26 @@ export function registerTools({ server }: McpServer, application: Application, t
       if (error instanceof AskUser) return error.result;
       const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
       log.info(`${name}: ${failure.message}`, failure.cause);
-      return failureResult(failure, effect, clock.now(), takeTooLate());
+      return failureResult(failure, effect, clock.now());
     }
   });
 }
 
 /** A tool as clients see it, with the longest wait that this one was measured to have the patience for. */
 function listed(
-  { name, title, description, descriptionIfAsked = description, annotations, startsJob }: Tool,
-  { seconds, asksFirst, asTask }: Readonly<{ seconds: number; asksFirst: boolean; asTask: boolean }>,
+  { name, title, description, sandboxDescription, annotations, startsJob }: Tool,
+  {
+    seconds,
+    asTask,
+    sandbox,
+  }: { readonly seconds: number; readonly asTask: boolean; readonly sandbox: boolean },
 ) {
   const schemas = TOOL_SCHEMAS[name];
   if (schemas === undefined) throw new TypeError(`${name} has no schemas.`);
   return {
     name,
     title,
-    description: asksFirst ? descriptionIfAsked : description,
+    description: sandbox ? (sandboxDescription ?? description) : description,
     inputSchema: withMaxWait(schemas.input, seconds),
     annotations: { title, ...annotations },
     ...(startsJob === true && asTask && { execution: { taskSupport: "optional" as const } }),
@@ -113,7 +111,7 @@ function toolContext(application: Application, server: McpServer["server"], mcpR
 }
 
 /** A legacy client gives its name once, at initialize; a modern one with each request. */
-function clientInfo(server: McpServer["server"], { envelope }: McpRequest): unknown {
+export function clientInfo(server: McpServer["server"], { envelope }: McpRequest): unknown {
   return valueAt(envelope, CLIENT_INFO_META_KEY) ?? server.getClientVersion();
 }
 

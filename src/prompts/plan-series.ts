@@ -17,7 +17,7 @@ export const planSeries = definePrompt({
     count: args.count,
     ...args.target,
   },
-  write: ({ theme, count = DEFAULT_COUNT, ...target }, server) => ({
+  write: ({ theme, count = DEFAULT_COUNT, ...target }, on) => ({
     description: `Series of ${count} videos, ${craft.lengthOf(target)} each in ${craft.languageOf(target)}: ${quote(theme, 80)}`,
     text: `Plan a series of ${count} faceless short videos and show me the plan. Nothing is made before I agree, and never more videos than I agreed to.
 
@@ -33,11 +33,11 @@ ${craft.targetLines(target)}
 ${craft.writingRules(target)}
 
 ## Then
-1. Show me a table with number, working title, first line and idea; below it each topic with its count, the settings, and what I should check. Say that each video ${craft.WHAT_IT_COSTS}, so that ${count} videos cost ${count} times what one costs. Ask which to make: all, some, or only the first to see how it looks. Wait for my answer; without a clear yes make none.
-2. For each video that I agreed to, and no other, call \`generate_video\` exactly once, one after the other, without \`voice\` unless I name one${server.asksUser ? ". I am asked before the first is paid for, and can agree to all of them there" : ""}:
+1. Show me a table with number, working title, first line and idea; below it each topic with its count, the settings, and what I should check. Say that each video ${craft.whatItCosts(on)}${on.sandbox ? "" : `, so that ${count} videos cost ${count} times what one costs`}. Ask which to make: all, some, or only the first to see how it looks. Wait for my answer; without a clear yes make none.
+2. For each video that I agreed to, and no other, call \`generate_video\` exactly once, one after the other, without \`voice\` unless I name one:
 ${craft.generateCall(target, { topic: "<the topic of this video>" })}
    Stop at the first call that fails or whose outcome is unknown, and tell me what was started. A failed render, or a video that I don't like, is no yes to another: ask me again.
-3. For each job: ${craft.FOLLOW_THE_JOB}
-4. Give me a table with number, working title and link, or that it failed and its credits are refunded. Each video is decided about on its own.${craft.publishIfAsked(server)}`,
+3. For each job: ${craft.followTheJob(on)}
+4. Give me a table with number, working title and link, or that it failed${on.sandbox ? "" : " and its credits are refunded"}. Each video is decided about on its own.${craft.publishIfAsked(on)}`,
   }),
 });

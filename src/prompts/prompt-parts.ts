@@ -2,11 +2,11 @@
 // Sentences speak to the model for the user: "I" is the user.
 
 import { languageName } from "../service/languages.ts";
-import { DEFAULTS, type Pacing, RENDER_TIME, STYLES } from "../service/options.ts";
+import { DEFAULTS, type Pacing, renderTime, STYLES } from "../service/options.ts";
 import { speakingRate } from "../service/spoken-words.ts";
 import { quote } from "../text.ts";
 import { MAX_TEXT, type target } from "./arguments.ts";
-import type { PromptServer, Values } from "./prompt.ts";
+import type { Surroundings, Values } from "./prompt.ts";
 import { ANY_STYLE, STYLE_BRIEFS } from "./style-briefs.ts";
 
 /** The wishes that a topic is written for; undefined if the user left one out. */
@@ -86,7 +86,10 @@ export function languageOf({ language = DEFAULTS.language }: Target): string {
 }
 
 /** Said before asking for a yes. */
-export const WHAT_IT_COSTS = `spends credits (price not documented) and takes ${RENDER_TIME}`;
+export function whatItCosts(on: Surroundings): string {
+  const cost = on.sandbox ? "costs nothing here" : "spends credits (price not documented)";
+  return `${cost} and takes ${renderTime(on)}`;
+}
 
 /** The arguments of generate_video as JSON, with a placeholder in angle brackets for each value that isn't known yet. */
 export function generateCall(target: Target, others: Readonly<Record<string, unknown>> = {}): string {
@@ -100,19 +103,15 @@ export function generateCall(target: Target, others: Readonly<Record<string, unk
 export const READ_THE_ORDER =
   "`get_video_status` gives the video's topic and settings as `arguments`, free of charge. The resource that it names has a topic whole that is cut there; if you can't read it, ask me.";
 
-export const FOLLOW_THE_JOB =
-  "Follow it with `get_video_status` and `waitSeconds` 50 until `done`. Never generate again to check on it. If a call fails, tell me what it says, and stop.";
-
-/** The end of the step that shows the topic, and the beginning of the one that orders: one yes is enough. */
-export function consent({ asksUser }: PromptServer) {
-  return asksUser
-    ? { ask: "", order: "Then, without waiting for an answer, as I am asked before it is paid for, call" }
-    : { ask: " Ask, and wait for my answer.", order: "Only when I have agreed, call" };
+export function followTheJob({ maxWaitSeconds }: Surroundings): string {
+  return `Follow it with \`get_video_status\` and \`waitSeconds\` ${maxWaitSeconds} until \`done\`. Never generate again to check on it. If a call fails, tell me what it says, and stop.`;
 }
 
 /** The end of a step; empty on a server that can't publish. */
-export function publishIfAsked({ canPublish }: PromptServer): string {
-  return canPublish
-    ? " Publish only when I name the platforms for this video, with one `publish_video`: public at once, not undoable from here, without a caption."
-    : "";
+export function publishIfAsked({ canPublish, sandbox }: Surroundings): string {
+  if (!canPublish) return "";
+  const effect = sandbox
+    ? "this sandbox only pretends to post"
+    : "public at once, not undoable from here, without a caption";
+  return ` Publish only when I name the platforms for this video, with one \`publish_video\`: ${effect}.`;
 }

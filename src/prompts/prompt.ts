@@ -31,11 +31,14 @@ export type Values<Of extends Arguments> = {
     : ReturnType<Of[Name]["read"]>;
 };
 
-/** The server that a prompt is written for. */
-export interface PromptServer {
+/** What a prompt may say of the server and the client. */
+export interface Surroundings {
+  /** Clients are offered publish_video. */
   readonly canPublish: boolean;
-  /** It asks the user before every order, so that the model need not. */
-  readonly asksUser: boolean;
+  readonly sandbox: boolean;
+  readonly sandboxSeconds: number;
+  /** How long the client may wait in one call. */
+  readonly maxWaitSeconds: number;
 }
 
 export interface Prompt<Of extends Arguments = Arguments> {
@@ -45,7 +48,7 @@ export interface Prompt<Of extends Arguments = Arguments> {
   /** Clients ask for them in this order. */
   readonly arguments: Of;
   /** `text` is that of one user message. A method, so that prompts of different arguments fit in one list. */
-  write(values: Values<Of>, server: PromptServer): { readonly description: string; readonly text: string };
+  write(values: Values<Of>, on: Surroundings): { readonly description: string; readonly text: string };
 }
 
 /** Binds the types of the arguments to those of `write`. */

@@ -14,7 +14,7 @@ export const writeVideoTopic = definePrompt({
     subject: { ...args.subject, description: "What the video is about, in your own words" },
     ...args.target,
   },
-  write: ({ subject, ...target }, server) => ({
+  write: ({ subject, ...target }, on) => ({
     description: `Topic for a faceless ${target.style ?? "short"} video, ${craft.lengthOf(target)} in ${craft.languageOf(target)}: ${quote(subject, 80)}`,
     text: `Write the topic of one faceless short video, all that is spoken and seen, and show me. It is made only if I agree.
 
@@ -25,10 +25,10 @@ ${craft.targetLines(target)}
 ${craft.writingRules(target)}
 
 ## Then
-1. Show me the topic, its count, settings (as below unless my wish differs) and what I should check. Say that the video ${craft.WHAT_IT_COSTS}.${craft.consent(server).ask}
-2. ${craft.consent(server).order} \`generate_video\`, exactly once, without \`voice\` unless I name one:
+1. Show me the topic, its count, settings (as below unless my wish differs) and what I should check. Say that the video ${craft.whatItCosts(on)}. Ask, and wait for my answer.
+2. Only when I have agreed, call \`generate_video\`, exactly once, without \`voice\` unless I name one:
 ${craft.generateCall(target)}
-3. ${craft.FOLLOW_THE_JOB}
-4. Give me the link.${craft.publishIfAsked(server)}`,
+3. ${craft.followTheJob(on)}
+4. Give me the link.${craft.publishIfAsked(on)}`,
   }),
 });

@@ -6,9 +6,9 @@ import { BridgeError, toBridgeError } from "../errors.ts";
 import { VERSION } from "../version.ts";
 import { mcpResponseError, mcpToolError, type Operation } from "./errors.ts";
 import { objectOf } from "./openapi.ts";
-import { platformIn } from "./platforms.ts";
+import { platformIn, UNKNOWN_PLATFORM } from "./platforms.ts";
 import type { RequestSender } from "./request-sender.ts";
-import { type ConnectedPlatform, MAX_ID, MAX_RESULTS, type ParsedResponse } from "./responses.ts";
+import { type ConnectedPlatform, itemsOf, MAX_ID, MAX_RESULTS, type ParsedResponse } from "./responses.ts";
 
 /** How much longer the SDK waits for an answer than a request has. */
 const SPARE_MS = 500;
@@ -82,24 +82,34 @@ export async function listThroughMcp(call: McpCall): Promise<readonly ConnectedP
   }
 }
 
-/** The text from its first bracket to its last. */
+/** The text from its first bracket to its last, or the whole text if it has none. */
 function jsonWithin(text: string): string {
-  return text.slice(text.search(/[[{]/), 1 + Math.max(text.lastIndexOf("]"), text.lastIndexOf("}")));
+  const start = text.search(/[[{]/);
+  if (start === -1) return text;
+  return text.slice(start, 1 + Math.max(text.lastIndexOf("]"), text.lastIndexOf("}")));
 }
 
-/** Reads a list of strings or objects, or an object that holds one; undefined if any item names no platform. */
+/**
+ * Reads a list of strings or objects, or an object that holds one; undefined if no item names a platform. An
+ * account that names none is kept, as it may be on any platform.
+ */
 export function readPlatforms(value: unknown): readonly ConnectedPlatform[] | undefined {
+  if (value === null) return [];
   const { platforms, ...fields } = objectOf(value);
-  const lists = Object.values(fields).filter((field) => Array.isArray(field));
-  const list = [value, platforms, lists.length === 1 ? lists[0] : undefined].find((field) =>
-    Array.isArray(field),
-  );
+  const lists = Object.values(fields).flatMap((field) => {
+    const items = itemsOf(field);
+    return items === undefined ? [] : [items];
+  });
+  const list = itemsOf(value) ?? itemsOf(platforms) ?? (lists.length === 1 ? lists[0] : undefined);
   const read = list?.slice(0, MAX_RESULTS).flatMap((item) => readPlatform(item) ?? []);
-  return read?.length === Math.min(MAX_RESULTS, list?.length ?? 0) ? read : undefined;
+  const isReadable = list?.length === 0 || read?.some(({ platform }) => platform !== UNKNOWN_PLATFORM);
+  return isReadable === true ? read : undefined;
 }
 
 function readPlatform(item: unknown): ConnectedPlatform | undefined {
+  if (typeof item !== "string" && (typeof item !== "object" || Array.isArray(item))) return undefined;
   const fields = typeof item === "string" ? { platform: item } : objectOf(item);
   const platform = platformIn(fields);
-  return platform === undefined || platform.length > MAX_ID ? undefined : { ...fields, platform };
+  if (platform !== undefined) return platform.length > MAX_ID ? undefined : { ...fields, platform };
+  return typeof item === "string" ? undefined : { ...fields, platform: UNKNOWN_PLATFORM };
 }

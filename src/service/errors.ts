@@ -89,7 +89,7 @@ export function statusError(
       said?.code === "out_of_credits" || status === 402,
       "out_of_credits",
       `${refused}: the account does not have enough credits.`,
-      `${isSandbox ? "Restart this server: its sandbox then has new credits." : "Add credits to the account."} Calling again is safe after that.`,
+      `${isSandbox ? "Restart this server or, if it runs by itself, the sandbox: it then has new credits." : "Add credits to the account."} Calling again is safe after that.`,
       true,
     ],
     [

@@ -21,11 +21,14 @@ export function readOpenApi(document: unknown, baseUrl: URL): Discovery {
   const gets = Object.entries(objectOf(root["paths"])).map(([path, item]) => ({
     path: prefix.replace(/\/$/, "") + path,
     get: objectOf(objectOf(item)["get"]),
+    shared: listOf(objectOf(item)["parameters"]),
   }));
   const list = gets.find(({ path }) => path === `${baseUrl.pathname.replace(/\/$/, "")}/api/v1/videos`);
-  const query = listOf(list?.get["parameters"])
+  // A parameter of the operation replaces that of the same name which the whole path has.
+  const declared = [...listOf(list?.shared), ...listOf(list?.get["parameters"])]
     .map((parameter) => resolve(root, parameter))
     .filter((parameter) => parameter["in"] === "query");
+  const query = [...new Map(declared.map((parameter) => [parameter["name"], parameter])).values()];
   const platforms = gets.find(
     ({ path, get }) => get["operationId"] === "list_connected_platforms" && !path.includes("{"),
   );

@@ -40,6 +40,14 @@ export const EXAMPLE_LANGUAGES = ["en", "fr", "es", "de"] as const;
 export const RENDER_TIME = "2 to 4 minutes";
 export const RENDER_SECONDS = { min: 120, max: 240 } as const;
 
+/** How long a render takes, as a phrase. */
+export function renderTime(server: { readonly sandbox: boolean; readonly sandboxSeconds: number }): string {
+  const { sandbox, sandboxSeconds } = server;
+  return sandbox
+    ? `about ${sandboxSeconds} ${sandboxSeconds === 1 ? "second" : "seconds"} in this sandbox`
+    : RENDER_TIME;
+}
+
 export type Style = (typeof STYLES)[number];
 export type Choices = {
   readonly [Field in keyof typeof CHOICES]?: (typeof CHOICES)[Field][number] | undefined;

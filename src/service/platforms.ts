@@ -3,6 +3,9 @@
 
 import { quoteName } from "../text.ts";
 
+/** The platform of an account that names none. */
+export const UNKNOWN_PLATFORM = "unknown";
+
 /** Names that users and models write for a platform, without signs between the letters. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   insta: "instagram",

@@ -53,6 +53,10 @@ export const BRIDGE_FIELDS: ReadonlySet<string> = new Set([
 
 /** The documented fields that must be links. In other fields only texts that are links are checked. */
 const LINK_FIELDS: ReadonlySet<string> = new Set(["videoUrls", "audioUrl", "finalVideoUrl"]);
+/** The documented lists that are empty if they are null. Results are not among them: null may hide a post. */
+const LIST_FIELDS: ReadonlySet<string> = new Set(["videos", "videoUrls", "platforms"]);
+/** The name of a field, documented or not, that has a link or links. */
+const LINK_NAME = /(?:ur[il]|link|href)s?$/i;
 /** A whole text that leads somewhere, or runs, when it is opened. */
 const LINK = /^\s*(?:[a-z][a-z\d+.-]*:\/\/|(?:https?|javascript|vbscript|data|file):(?=\S))\S*\s*$/i;
 
@@ -62,14 +66,17 @@ export type JsonReader = ReturnType<typeof jsonReader>;
 export function jsonReader(redact: Redact, baseUrl: URL) {
   const isLocal = isLoopback(baseUrl.hostname);
   /**
-   * Tidies a parsed value in one walk: without nulls, invisible characters, the key, unsafe links and fields that
-   * would pass for the bridge's; long texts are cut. Changes the value.
+   * Tidies a parsed value in one walk: without nulls, invisible characters, the key, blank and unsafe links and
+   * fields that would pass for the bridge's; long texts are cut. A list that is null is an empty one: services
+   * in Go write it so. Changes the value.
    */
   const tidy = (json: unknown): unknown => {
     let unsafeLinks = 0;
-    const visit = (value: unknown, isLinkField: boolean): unknown => {
+    const visit = (value: unknown, name: string): unknown => {
       if (typeof value === "string") {
         const text = redact(stripUnsafeCharacters(value));
+        if (text.trim() === "" && LINK_NAME.test(name)) return undefined;
+        const isLinkField = LINK_FIELDS.has(name);
         if (!isLinkField && !LINK.test(text)) return cutText(text, MAX_TEXT);
         const link = isLinkField ? text.trim().replaceAll(" ", "%20") : text;
         if (isSafeLink(link, isLocal)) return link;
@@ -77,22 +84,23 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
         return undefined;
       }
       if (typeof value !== "object") return value;
-      if (value === null) return undefined;
+      if (value === null) return LIST_FIELDS.has(name) ? [] : undefined;
       if (Array.isArray(value))
         return value
           .slice(0, MAX_ITEMS)
-          .map((item) => visit(item, isLinkField))
+          .map((item) => (item === null ? undefined : visit(item, name)))
           .filter((item) => item !== undefined);
-      for (const name of Object.keys(value)) {
-        const field: unknown = Reflect.get(value, name);
-        const kept = BRIDGE_FIELDS.has(name) ? undefined : visit(field, LINK_FIELDS.has(name));
-        const cleanName = redact(stripUnsafeCharacters(name));
-        if (kept === undefined || cleanName !== name) Reflect.deleteProperty(value, name);
-        if (kept !== undefined && (kept !== field || cleanName !== name)) Reflect.set(value, cleanName, kept);
+      for (const inner of Object.keys(value)) {
+        const field: unknown = Reflect.get(value, inner);
+        const kept = BRIDGE_FIELDS.has(inner) ? undefined : visit(field, inner);
+        const cleanName = redact(stripUnsafeCharacters(inner));
+        if (kept === undefined || cleanName !== inner) Reflect.deleteProperty(value, inner);
+        if (kept !== undefined && (kept !== field || cleanName !== inner))
+          Reflect.set(value, cleanName, kept);
       }
       return value;
     };
-    const tidied = visit(json, false);
+    const tidied = json === null ? null : visit(json, "");
     if (unsafeLinks > 0 && typeof tidied === "object" && tidied !== null)
       Reflect.set(tidied, "unsafeLinksLeftOut", unsafeLinks);
     return tidied;
@@ -142,58 +150,95 @@ export interface VideosQuery {
   readonly cursor?: string | undefined;
 }
 
+/** The items of a list. PHP writes a list with gaps as an object whose names are numbers. */
+export function itemsOf(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value;
+  if (typeof value !== "object" || value === null) return undefined;
+  const names = Object.keys(value);
+  return names.length > 0 && names.every((name) => /^\d+$/.test(name)) ? Object.values(value) : undefined;
+}
+
+/** A list without the items that can't be read, unless that is all of them. */
+function readableItems<Item>(schema: z.ZodType<Item>, max: number) {
+  return z.unknown().transform((value, context): Item[] => {
+    const items = itemsOf(value)?.slice(0, max);
+    const readable = items?.flatMap((item) => schema.safeParse(item).data ?? []) ?? [];
+    if (readable.length > 0 || items?.length === 0) return readable;
+    context.addIssue("no list, or no item can be read");
+    return z.NEVER;
+  });
+}
+
+/** The fields of an object that stands in a link's place. */
+const LINKS_WITHIN = ["url", "videoUrl", "link", "href"] as const;
+
+/** The link, or that of an object or list in its place. Unsafe ones are gone already. */
+function linkIn(value: unknown): string | undefined {
+  if (typeof value === "string") return value || undefined;
+  if (typeof value !== "object" || value === null) return undefined;
+  const items = itemsOf(value);
+  if (items !== undefined) return linkIn(items[0]);
+  const texts = LINKS_WITHIN.map((name): unknown => Reflect.get(value, name));
+  return texts.find((text): text is string => typeof text === "string" && /^https?:/i.test(text));
+}
+
+function linksIn(value: unknown): string[] {
+  return (itemsOf(value) ?? [value]).slice(0, MAX_CLIPS).flatMap((item) => linkIn(item) ?? []);
+}
+
 const status = z.string().min(1);
-const jobId = z.string().min(1).max(MAX_ID).transform(jobIdFrom);
+const jobId = z
+  .union([z.string(), z.int().transform(String)])
+  .pipe(z.string().min(1).max(MAX_ID))
+  .transform(jobIdFrom);
+const link = z.unknown().transform(linkIn).optional();
+/** The status of a job of which only other fields can be read. */
+const UNREADABLE_STATUS = "unknown";
 
 // The job was paid for: its id counts, whatever the status is.
 export const startedJobSchema = z.looseObject({ jobId, status: status.catch("processing") });
 export type StartedJob = z.infer<typeof startedJobSchema>;
 
 const count = z.number().optional();
-export const jobStatusSchema = z.looseObject({
-  status,
-  videoUrls: z
-    .array(z.string())
-    .transform((links) => links.slice(0, MAX_CLIPS))
-    .default([]),
-  audioUrl: z.string().optional(),
-  finalVideoUrl: z.string().optional(),
-  // It only illustrates the status, whose links the user has paid for.
-  progress: z.looseObject({ total: count, completed: count, failed: count }).optional().catch(undefined),
-});
+export const jobStatusSchema = z
+  .looseObject({
+    status: status.optional().catch(undefined),
+    videoUrls: z.unknown().transform(linksIn).default([]),
+    audioUrl: link,
+    finalVideoUrl: link,
+    // It only illustrates the status, whose links the user has paid for.
+    progress: z.looseObject({ total: count, completed: count, failed: count }).optional().catch(undefined),
+  })
+  .transform((job, context) => {
+    const { status: word, videoUrls, audioUrl, finalVideoUrl } = job;
+    const hasLinks = videoUrls.length > 0 || audioUrl !== undefined || finalVideoUrl !== undefined;
+    if (word === undefined && !hasLinks) context.addIssue({ code: "custom", path: ["status"] });
+    return Object.assign(job, { status: word ?? UNREADABLE_STATUS });
+  });
 /** A job: the service's answer, the id that was asked for, and whether the job has ended. */
 export type Job = z.infer<typeof jobStatusSchema> & { jobId: string; done: boolean };
 
 // A video without a status must not hide the others: the list alone has their links.
-const video = z.looseObject({
-  jobId,
-  status: status.catch("unknown"),
-  finalVideoUrl: z.string().optional(),
-});
+const video = z.looseObject({ jobId, status: status.catch(UNREADABLE_STATUS), finalVideoUrl: link });
 export type Video = z.infer<typeof video>;
 
 export const videoPageSchema = z.looseObject({
-  videos: z.array(video),
-  // An empty one ends the list.
+  videos: readableItems(video, MAX_ITEMS),
+  // 0, false and an empty one end the list.
   nextCursor: z
-    .string()
+    .union([z.string(), z.number().transform((cursor) => (cursor === 0 ? "" : String(cursor)))])
     .transform((cursor) => cursor || undefined)
-    .optional(),
+    .optional()
+    .catch(undefined),
 });
 export type VideoPage = z.infer<typeof videoPageSchema>;
 
 const result = z.looseObject({ platform: z.string().max(MAX_ID), ok: z.boolean() });
 // A platform whose result can't be read is one without a result: the others' posts are public.
-const readResults = (results: readonly unknown[]) =>
-  results.slice(0, MAX_RESULTS).flatMap((one) => result.safeParse(one).data ?? []);
-export const publicationSchema = z.looseObject({
-  results: z
-    .array(z.unknown())
-    .refine((results) => results.length === 0 || readResults(results).length > 0)
-    .transform(readResults),
-});
+export const publicationSchema = z.looseObject({ results: readableItems(result, MAX_RESULTS) });
 export type Publication = z.infer<typeof publicationSchema>;
 
+/** An account in a list of connected ones; its platform is UNKNOWN_PLATFORM if the service doesn't name it. */
 export type ConnectedPlatform = Record<string, unknown> & { readonly platform: string };
 
 export const errorEnvelopeSchema = z.looseObject({

@@ -10,7 +10,14 @@ export interface Mistake {
 }
 
 export const NEW_KEY = "Create a key in the account settings of the service, section API";
+/** Placeholders of the documents and the printed entries for the user's own values. */
+export const EXAMPLE_KEY = "fl_example";
 export const EXAMPLE_URL = "https://videos.example.com";
+/** The key that only a sandbox takes. */
+export const SANDBOX_KEY = "fl_sandbox";
+/** Stands for the key where the other settings are read without one. No service knows it. */
+export const NO_KEY = "fl_none";
+const STILL_EXAMPLE = "is still the example";
 const SWAPPED = "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were swapped, swap them back";
 export const IN_QUOTES = { problem: "is in quotes", fix: "Remove the quotes around it" };
 /** Printable, and short: redaction searches every text for the key's spellings. */
@@ -28,6 +35,8 @@ export function parseKey(key: string): string | Mistake {
   const fix = `Check that the whole key was copied, and nothing else. ${NEW_KEY}`;
   if (/^https?:/i.test(key)) return { problem: "holds a URL, not a key", fix: SWAPPED };
   if (isQuoted(key)) return IN_QUOTES;
+  if (key === EXAMPLE_KEY)
+    return { problem: STILL_EXAMPLE, fix: `Put your own key in its place. ${NEW_KEY}` };
   if (!key.startsWith("fl_")) return { problem: "does not begin with fl_", fix };
   if (!USABLE_KEY.test(key)) return { problem: "has characters or a length that no key has", fix };
   return key;
@@ -52,6 +61,8 @@ export function parseBaseUrl(text: string): URL | Mistake {
   if (/[?#]/.test(text))
     return { problem: "has a query or a fragment", fix: "Remove everything from ? or # on" };
   url.hostname = url.hostname.replace(/\.$/, "");
+  if (url.origin === EXAMPLE_URL)
+    return { problem: STILL_EXAMPLE, fix: "Put your service's address in its place" };
   url.pathname = url.pathname.replace(/\/+$/, "");
   const apiPath = /\/api(?:\/mcp$|\/v1(?=\/|$)|$)/.exec(url.pathname)?.[0];
   if (apiPath !== undefined)
@@ -62,13 +73,28 @@ export function parseBaseUrl(text: string): URL | Mistake {
   return url;
 }
 
-/** Many tools accept a bare host:port. */
-export function parseProxy(text: string): string | undefined {
+/** Many tools accept a bare host:port. undici throws at all that is refused here. */
+export function parseProxy(text: string): string | Mistake | undefined {
+  if (isQuoted(text)) return IN_QUOTES;
+  // "jane" of "CORP\jane" would pass for the host's path.
+  if (text.includes("\\"))
+    return { problem: "has a backslash", fix: "Write a backslash as %5C, as in http://CORP%5Cjane:…" };
   const address = text.includes("://") ? text : `http://${text}`;
+  if (/^pac\+|\.pac(?:$|[?#])|\/wpad\./i.test(address))
+    return {
+      problem: "names a PAC file, which can't be used",
+      fix: "Set it to the proxy that the file names, such as http://proxy.example:8080",
+    };
   if (!/^https?:/i.test(address) || !URL.canParse(address)) return undefined;
-  const { href, username, password } = new URL(address);
-  // undici decodes them, and throws if it can't.
-  return /%(?![\dA-F]{2})/i.test(username + password) ? undefined : href;
+  const { href, username, password, pathname, search, hash } = new URL(address);
+  if (pathname !== "/" || search !== "" || hash !== "" || /[?#]/.test(text))
+    return {
+      problem: "has a path, a query or a fragment",
+      fix: "End it after the host and the port. In a user name or password, write / as %2F, ? as %3F and # as %23",
+    };
+  if (/%(?![\dA-F]{2})/i.test(username + password))
+    return { problem: "has a user name or password with a %", fix: "Write % as %25 in them" };
+  return href;
 }
 
 /** As undici takes it, which knows `*` only alone and no trailing dots. */
@@ -77,11 +103,14 @@ export function parseNoProxy(text: string): string {
   return hosts.includes("*") ? "*" : hosts.filter((host) => host !== "").join(",");
 }
 
-/** A relative path would lie in whatever folder the client starts the server from. */
+/** A relative path would lie in whatever folder the client starts the server from. `homeDir` is empty if there is none. */
 export function parseFolder(text: string, homeDir: string): string | Mistake {
+  if (homeDir === "" && text.startsWith("~"))
+    return { problem: "begins with ~, but this user has no home folder", fix: "Set it to an absolute path" };
   const path = /^~(?=$|[/\\])/.test(text) ? join(homeDir, text.slice(1)) : text;
   // Windows, where no home begins with /, takes the drive of the current folder if none is named.
-  if (isAbsolute(path) && (homeDir.startsWith("/") || /^([a-z]:|[/\\]{2})/i.test(path))) return path;
+  const onWindows = homeDir !== "" && !homeDir.startsWith("/");
+  if (isAbsolute(path) && (!onWindows || /^([a-z]:|[/\\]{2})/i.test(path))) return path;
   return {
     problem: "is a relative path, which depends on where your client starts this server",
     fix: "Set it to an absolute path, or to one that begins with ~",

@@ -10,9 +10,9 @@ import type { Tool } from "./tool.ts";
 
 /** Wishes that no tool fulfils. The instructions name them, so that no model promises them. */
 export const UNSUPPORTED = {
-  facts: "prices, credits or voices",
-  videos: "cancels, edits, deletes or formats a video; adds captions or other music",
-  posts: "schedules, hides or deletes a post",
+  facts: "prices, credits, voices or views",
+  videos: "cancels, edits, deletes or formats videos; adds subtitles, images or other music",
+  posts: "picks an account; schedules, hides, captions or deletes posts",
 };
 
 /** Leaves out the tools that the operator has hidden. */

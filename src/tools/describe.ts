@@ -5,7 +5,7 @@ import type { Config } from "../config.ts";
 import type { JobLookup } from "../idempotency/generate-once.ts";
 import { type JobState, jobUri, stateOf, UNLISTED_MS } from "../service/job.ts";
 import { ageMs, type JobOrder, type JobPost, type JobRecord, lastState } from "../jobs/job-record.ts";
-import { RENDER_TIME } from "../service/options.ts";
+import { renderTime } from "../service/options.ts";
 import { platformTitle } from "../service/platforms.ts";
 import type { Job } from "../service/responses.ts";
 import { cutText, describeAge, inSentences, inWords, quote } from "../text.ts";
@@ -14,7 +14,7 @@ import { type ToolOutcome, USUAL_WAIT_SECONDS } from "./tool.ts";
 
 /** Much longer than renders usually take. */
 const LONG_RENDER_MS = 10 * 60_000;
-const MAX_TOPIC_CHARACTERS = 2_000;
+const MAX_TOPIC_CHARACTERS = 4_000;
 
 export interface DescribeOptions {
   readonly config: Pick<Config, "sandbox" | "sandboxSeconds" | "readOnly">;
@@ -95,7 +95,12 @@ const age: Sentence = ({ ageMs, isLong, config }) => {
 const SUMMARY: Readonly<Record<JobState, readonly Sentence[]>> = {
   rendering: [progress, age, unsafeLinks],
   other: [progress, age, unsafeLinks],
-  refunded: [() => "The render failed, and its credits are refunded automatically."],
+  refunded: [
+    ({ config }) =>
+      config.sandbox
+        ? "The render failed."
+        : "The render failed, and its credits are refunded automatically.",
+  ],
   ready: [
     ({ job }) =>
       job.finalVideoUrl === undefined
@@ -179,20 +184,15 @@ function andPosts(posts: readonly JobPost[]): string {
   return posts.some(({ result }) => linkOf(result) !== undefined) ? ", and those of the posts." : ".";
 }
 
-/** How long a render takes, as a phrase. */
-function renderTime({ sandbox, sandboxSeconds }: DescribeOptions["config"]): string {
-  return sandbox ? `about ${sandboxSeconds} seconds in this sandbox` : RENDER_TIME;
-}
-
-/** The posts of a job that the journal knows, with their links, for a read that failed. */
-export function describePosts({ posts = [] }: JobRecord): string {
+/** The posts of a job that the journal knows, with their links, as a sentence for a read that failed. */
+export function describePosts({ posts = [] }: JobRecord): string | undefined {
   const sent = newestOf(posts).map(({ platform, result }) => {
     const title = platformTitle(platform);
     return result === undefined
       ? `${title} (outcome not known)`
       : `${title} ${linkOf(result) ?? "(no link)"}`;
   });
-  return sent.length === 0 ? "" : `The journal has these posts of the video: ${sent.join(", ")}.`;
+  return sent.length === 0 ? undefined : `The journal has these posts of the video: ${sent.join(", ")}.`;
 }
 
 /** Each platform once, though each post on it is an entry. */

@@ -15,24 +15,15 @@ import { describe, describeEarlierJob } from "./describe.ts";
 import { defineTool, type Guidance, guidanceFields, type ToolContext } from "./tool.ts";
 import type { Question } from "./question.ts";
 
-/** One yes is enough: where this server asks the user, the model doesn't. */
-function descriptionWith(consent: string): string {
-  return `Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes ${RENDER_TIME}: follow it with get_video_status, and don't call this again to check on it. ${consent} Keep a text that they dictate word for word.`;
-}
-
 const OUT_OF_BOUNDS = `must be from ${DURATION.min} to ${DURATION.max} seconds`;
 
 export const generateVideo = defineTool({
   name: "generate_video",
   title: "Generate a video",
-  description: descriptionWith(
-    "Ask the user before starting, unless they left it to you, and show them the topic.",
-  ),
-  descriptionIfAsked: descriptionWith(
-    "Show the user the topic, then call without asking: this server asks them before it pays.",
-  ),
-  // What it spends can't be had back, and some clients ask before destructive tools alone.
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  description: `Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes ${RENDER_TIME}: follow it with get_video_status, and don't call this again to check on it. Ask the user before starting, unless they left it to you, and show them the topic. Keep a text that they dictate word for word.`,
+  sandboxDescription:
+    "Starts one sample of a faceless short video in this sandbox, which costs nothing; returns a jobId at once. Follow it with get_video_status, and don't call this again to check on it. Show the user the topic. Keep a text that they dictate word for word.",
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   effect: "spends",
   startsJob: true,
   input: () =>
@@ -56,7 +47,7 @@ export const generateVideo = defineTool({
         .meta({
           default: DEFAULTS.duration,
           description:
-            "In seconds: a dictated text takes its words / 2.2. A longer film is several videos, each paid for: ask first",
+            "In seconds: a dictated text takes its words / 2.2. A longer film takes several orders: ask first",
         })
         .optional(),
       style: z
@@ -98,15 +89,12 @@ export const generateVideo = defineTool({
   async run({ confirm, ...order }, context) {
     const { generateOnce, config, signal, client } = context;
     if (order.voice !== undefined && SILENCE.test(order.voice)) throw silenceError(order.voice);
-    let unasked: OrderPlan | undefined;
+    let isUnaskedRepeat = false;
     const ask = async (plan: OrderPlan) => {
-      const needs = { mustAsk: config.confirmGenerate === "always", done: "ordered" } as const;
-      const { isAgreed, userMs } = await confirmByUser(
-        () => questionFor(plan, order, config),
-        needs,
-        context,
-      );
-      unasked = isAgreed ? undefined : plan;
+      const mustAsk = config.confirmGenerate === "always";
+      const question = () => questionFor(plan, order, config);
+      const { isAgreed, userMs } = await confirmByUser(question, mustAsk, context);
+      isUnaskedRepeat = !isAgreed && plan.repeat !== undefined;
       return { userMs };
     };
     const started = await generateOnce.run(order, {
@@ -124,9 +112,7 @@ export const generateVideo = defineTool({
         summary: inSentences(
           `The video was started: ${describeOrder(order)}.`,
           stateOf(status) !== "rendering" && `The service gives its status as ${quote(status, 60)}.`,
-          unasked?.repeat !== undefined && "The call confirmed this repeat; the user was not asked.",
-          (unasked?.doubts.length ?? 0) > 0 &&
-            "The call confirmed it in spite of the doubts; the user was not asked.",
+          isUnaskedRepeat && "The call confirmed this repeat; the user was not asked.",
         ),
         nextStep: `Follow it with get_video_status and waitSeconds ${context.maxWaitSeconds}.`,
         result: { ...started.startedJob, resourceUri: jobUri(jobId) },
@@ -152,31 +138,20 @@ async function describeEnded(state: Job, { jobs, config, clock }: ToolContext): 
   return describe({ ...jobs.get(state.jobId), state }, { config, nowMs: clock.now() }).result;
 }
 
-function questionFor(
-  { key, repeat, doubts }: OrderPlan,
-  order: Order,
-  { sandbox }: ToolContext["config"],
-): Question {
+function questionFor({ key, repeat }: OrderPlan, order: Order, config: ToolContext["config"]): Question {
   const what = repeat === undefined ? "a video" : "another video of the same words";
-  const which = repeat === undefined ? "this video" : "another video";
-  const title = quote(firstSpokenWords(order.topic), 80);
-  const isUsual = repeat === undefined && doubts.length === 0;
+  const video = `${quote(firstSpokenWords(order.topic), 80)} (${describeOrder(order)})`;
   return {
     key,
     message: inSentences(
-      `${sandbox ? "Make" : "Pay for"} ${what}, ${title} (${describeOrder(order)})?`,
+      `Pay for ${what}, ${video}?`,
       repeat !== undefined &&
         `${repeat.count === 1 ? "One was" : `There are ${repeat.count}, the newest`} ordered ${describeAge(repeat.ageMs)}.`,
-      ...doubts,
-      sandbox ? "This is a sandbox, so nothing is charged." : "It spends your credits.",
+      config.sandbox && "This is a sandbox, so nothing is charged.",
     ),
-    verb: `${sandbox ? "make" : "pay for"} ${which}`,
-    yes: `${sandbox ? "Make" : "Pay for"} ${which}`,
+    verb: repeat === undefined ? "pay for the video" : "pay for another video",
+    yes: repeat === undefined ? "Pay for this video" : "Pay for another video",
     no: "Don't start it",
-    ...(isUsual && {
-      yesToAll: `${sandbox ? "Make" : "Pay for"} this and further videos without asking, until this server ends`,
-    }),
-    tooLate: `The user's yes to the order of ${title} came after that call had ended, so no video was started for it. Ask them before you order it again.`,
   };
 }
 

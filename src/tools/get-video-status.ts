@@ -22,6 +22,7 @@ const RECENT_MS = 5_000;
 /** A file is usually there a few seconds after the video is ready. */
 const SAVING_PATIENCE_MS = 2_000;
 const { name: SAVE_DIR } = SETTINGS.saveDir;
+/** Said once to each user: with the first video that this computer has ordered. */
 const HOW_TO_SAVE = `The user can set ${SAVE_DIR} to save videos on the computer that runs this server.`;
 const OUT_OF_BOUNDS = "must be a number of seconds, 0 or more";
 
@@ -81,20 +82,25 @@ export const getVideoStatus = defineTool({
   },
 });
 
-/** Suggests publishing once for each video, and saving once in a process: after that the user knows. */
+/** Suggests publishing once for each video: after that the user knows. */
 async function result(
   jobId: string,
   { config, clock, jobs, videoSaver, maxWaitSeconds }: ToolContext,
 ): Promise<ToolOutcome<Job>> {
   // A video that is still rendering was posted nowhere, and its arguments only serve the next one.
-  if (hasEnded(jobs.get(jobId))) await jobs.readJournal();
+  const orders = hasEnded(jobs.get(jobId)) ? await jobs.readJournal() : undefined;
   await videoSaver.refresh([jobId], SAVING_PATIENCE_MS);
   const record = jobs.get(jobId);
   const isWatchable = record.state?.finalVideoUrl !== undefined;
   const isNew = isWatchable && jobs.adviseOnce(jobId);
   const suggestsPublishing = isNew && !config.readOnly && !config.noPublish;
   const suggestsSaving =
-    isWatchable && config.saveDir === undefined && !config.sandbox && jobs.adviseOnce(SAVE_DIR);
+    isWatchable &&
+    config.saveDir === undefined &&
+    !config.sandbox &&
+    orders?.length === 1 &&
+    orders[0]?.jobId === jobId &&
+    jobs.adviseOnce(SAVE_DIR);
   const described = describe(record, {
     config,
     nowMs: clock.now(),
@@ -108,6 +114,6 @@ async function result(
 async function withPosts(error: unknown, jobId: string, { jobs }: ToolContext): Promise<unknown> {
   if (!(error instanceof BridgeError)) return error;
   await jobs.readJournal();
-  const posts = describePosts(jobs.get(jobId));
-  return new BridgeError({ ...error.facts, message: inSentences(error.facts.message, posts) }, error.cause);
+  const journal = describePosts(jobs.get(jobId));
+  return journal === undefined ? error : new BridgeError({ ...error.facts, journal }, error.cause);
 }

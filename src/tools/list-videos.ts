@@ -3,8 +3,9 @@
 import * as z from "zod";
 import { isEnded, JOB_ID, UNLISTED_MS } from "../service/job.ts";
 import { ORDER_GUARD_MS } from "../idempotency/same-request.ts";
-import { ageMs, type JobOrder, type JobRecord, startedAtMs } from "../jobs/job-record.ts";
+import { ageMs, type JobOrder, type JobRecord, startedAtMs, titleOf } from "../jobs/job-record.ts";
 import { DEFAULTS } from "../service/options.ts";
+import { platformTitle } from "../service/platforms.ts";
 import type { Video } from "../service/responses.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
 import { cutText, describeAge, inSentences, inWords, localTime, quote } from "../text.ts";
@@ -13,6 +14,7 @@ import { asNumber } from "./arguments.ts";
 import {
   describeArguments,
   describePost,
+  newestOf,
   publishedToField,
   savedToField,
   savedToOf,
@@ -79,6 +81,7 @@ export const listVideos = defineTool({
           "Where they were posted is not known: the journal can't be read.",
         isFirst && describeUnlisted(orders, { records, isWhole, nowMs }),
         isFirst && describeUnanswered(orders, { records, isWhole, nowMs }),
+        describeUnknownPosts(records),
         describeUnsaved(records),
       ),
       ...(page.nextCursor !== undefined && {
@@ -93,6 +96,22 @@ function describeCount(count: number, { isFirst, isWhole }: { isFirst: boolean; 
   if (count === 0) return `The service lists no ${isFirst ? "" : "more "}videos.`;
   if (isFirst && !isWhole) return `The newest ${count} of the account's videos.`;
   return `${count === 1 ? "1 video" : `${count} videos`}${isFirst ? ", newest first" : ""}.`;
+}
+
+/** One sentence for all posts of these videos whose outcome is not known. */
+function describeUnknownPosts(records: readonly JobRecord[]): string {
+  const posts = records.flatMap((record) => {
+    const unknown = newestOf(record.posts ?? []).filter(({ result }) => result === undefined);
+    const platforms = [...new Set(unknown.map(({ platform }) => platformTitle(platform)))];
+    return platforms.length === 0 ? [] : `${nameVideo(record)} on ${inWords(platforms)}`;
+  });
+  if (posts.length === 0) return "";
+  return `Sent with an outcome that is not known, so look at the accounts: ${nameSome(posts)}.`;
+}
+
+function nameVideo(record: JobRecord): string {
+  const title = titleOf(record);
+  return title === undefined ? nameJob(record.jobId) : quote(title, MAX_TEXT_CHARACTERS);
 }
 
 function describeUnsaved(records: readonly JobRecord[]): string {

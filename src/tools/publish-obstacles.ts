@@ -9,6 +9,7 @@ import {
   commonName,
   isKnownPlatform,
   platformTitle,
+  UNKNOWN_PLATFORM,
   unusableState,
 } from "../service/platforms.ts";
 import { cleanServiceText, inSentences, inWords, quote, quoteName } from "../text.ts";
@@ -40,13 +41,21 @@ export async function lookBefore({ jobId, platforms }: PublishRequest, sources: 
       ),
     );
   const missing = platforms.filter(
-    (platform) => connected !== undefined && accountsOn(platform, connected).length === 0,
+    (platform) => connected !== undefined && !isConnected(platform, connected),
   );
   const obstacle =
     unreadyError(job, maxWaitSeconds) ??
     (connected === undefined || missing.length === 0 ? undefined : notConnectedError(missing, connected));
   if (obstacle !== undefined) throw obstacle;
   return { job, connected };
+}
+
+/** An account that names no platform may be on this one, unless it is called by the same name. */
+function isConnected(platform: string, connected: readonly ConnectedPlatform[]): boolean {
+  if (accountsOn(platform, connected).length > 0) return true;
+  const isNamed = connected.some((account) => platformId(account.platform) === platform);
+  const mayBe = connected.some((account) => account.platform === UNKNOWN_PLATFORM);
+  return mayBe && !isNamed && accountNamed(platform, connected) === undefined;
 }
 
 /** The accounts to which a post on the platform can go. */

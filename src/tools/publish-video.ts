@@ -24,6 +24,8 @@ export const publishVideo = defineTool({
   title: "Publish a video",
   description:
     "Posts a completed video publicly to the user's connected accounts at once, which can't be undone from here. Call it only when the user has asked for this video on these platforms. list_connected_platforms names the platforms. The service takes no caption, title or hashtags. A platform that already has the video is left alone and comes back with alreadyPublished. Check each result's ok.",
+  sandboxDescription:
+    "Pretends to post a completed video to the sandbox's accounts: nothing becomes public. Call it only when the user has asked for this video on these platforms. list_connected_platforms names the platforms. The service takes no caption, title or hashtags. A platform that already has the video is left alone and comes back with alreadyPublished. Check each result's ok.",
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   effect: "publishes",
   input: () =>
@@ -62,8 +64,8 @@ export const publishVideo = defineTool({
       const record = jobs.get(jobId);
       const link = record.link?.url ?? job?.finalVideoUrl;
       const about = { title: titleOf(record), link, connected, isSandbox: config.sandbox };
-      const needs = { mustAsk: config.confirmPublish === "always", done: "posted" } as const;
-      const { isAgreed, userMs } = await confirmByUser(() => questionFor(plan, about), needs, context);
+      const mustAsk = config.confirmPublish === "always";
+      const { isAgreed, userMs } = await confirmByUser(() => questionFor(plan, about), mustAsk, context);
       isUnaskedRepeat = !isAgreed && isRepeat;
       return { userMs };
     };
@@ -93,9 +95,10 @@ function questionFor(
     .filter(({ result }) => result?.url === undefined)
     .map(({ platform }) => platformTitle(platform));
   // An id tells the user nothing: it is shown only if nothing else is known.
-  const name = title === undefined ? `the video of job ${quote(jobId, 60)}` : `the video ${quote(title, 80)}`;
+  const untitled = link === undefined ? `the video of job ${quote(jobId, 60)}` : "this video";
+  const name = title === undefined ? untitled : `the video ${quote(title, 80)}`;
   const message = inSentences(
-    `Publish ${title === undefined && link !== undefined ? "this video" : name} on ${inWords(platforms.map((platform) => describeAccounts(platform, connected)))}?`,
+    `Publish ${name} on ${inWords(platforms.map((platform) => describeAccounts(platform, connected)))}?`,
     isSandbox
       ? "This is a sandbox, so nothing is posted."
       : "It is posted at once, without a caption and without a label for AI-made media, and becomes public.",
@@ -107,15 +110,12 @@ function questionFor(
     // Never truncated: a cut link doesn't open.
     link !== undefined && `Watch it: ${stripUnsafeCharacters(link)}`,
   );
-  const titles = inWords(platforms.map(platformTitle));
   return {
     key,
     message,
     verb: "publish",
-    yes: `Publish on ${titles}`,
+    yes: `Publish on ${inWords(platforms.map(platformTitle))}`,
     no: "Don't publish",
-    tooLate: `The user's yes to publishing ${name} on ${titles} came after that call had ended, so nothing was posted. Ask them before you call publish_video again.`,
-    jobId,
   };
 }
 

@@ -15,7 +15,7 @@ import type { Question } from "./question.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
 import { MAX_RESULT_BYTES, type Truncation, truncateToFit } from "./result-size.ts";
-import { cutText, inSentences, inWords, quote } from "../text.ts";
+import { cutText, inSentences, inWords, localTime, quote } from "../text.ts";
 
 /** Most clients give up on a call after 60 s, and the service's answer takes time beside the wait. */
 export const USUAL_WAIT_SECONDS = 50;
@@ -73,8 +73,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly title: string;
   /** The most important fact first: some clients cut it. */
   readonly description: string;
-  /** For clients in which this server asks the user before every call that it sends. */
-  readonly descriptionIfAsked?: string;
+  /** In its place on the sandbox, where nothing is paid, posted or slow. */
+  readonly sandboxDescription?: string;
   readonly annotations: Record<`${"readOnly" | "destructive" | "idempotent" | "openWorld"}Hint`, boolean>;
   /** Says what a call that fails may have done. */
   readonly effect: Effect;
@@ -102,29 +102,42 @@ const MAX_GUIDANCE = 5_000;
 const RESERVED_BYTES = 500;
 const SANDBOX_NOTICE = "This is a sandbox: sample clips, nothing was rendered, charged or posted.";
 
-/** A result with its guidance first, of a size that a model can read. */
+/** A result with its guidance first, in this computer's time, of a size that a model can read. */
 export function withGuidance(
   { summary, nextStep }: Guidance,
   result: object,
-  { config }: Pick<ToolContext, "config">,
+  notice?: string,
 ): Record<string, unknown> {
   const guidance = {
     summary: cutText(summary, MAX_GUIDANCE),
     nextStep: nextStep && cutText(nextStep, MAX_GUIDANCE),
   };
   const maxBytes = MAX_RESULT_BYTES - Buffer.byteLength(JSON.stringify(guidance)) - RESERVED_BYTES;
-  const { value, truncation } = truncateToFit({ ...result }, maxBytes);
+  const { value, truncation } = truncateToFit(inLocalTime({ ...result }), maxBytes);
   const isCut = truncation !== undefined;
   return {
-    summary: inSentences(
-      guidance.summary,
-      isCut && describeTruncation(truncation),
-      config.sandbox && SANDBOX_NOTICE,
-    ),
+    summary: inSentences(guidance.summary, isCut && describeTruncation(truncation), notice),
     ...(guidance.nextStep !== undefined && { nextStep: guidance.nextStep }),
     ...value,
   };
 }
+
+/** The service's times, whose fields are not documented, beside ours. The cursor goes back as it is. */
+function inLocalTime(result: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const convert = (value: unknown): unknown => {
+    if (typeof value === "string") return TIME.test(value) ? localTime(Date.parse(value)) : value;
+    if (Array.isArray(value)) return value.map(convert);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, convert(inner)]));
+  };
+  return Object.fromEntries(
+    Object.entries(result).map(([name, value]) => [name, name === "nextCursor" ? value : convert(value)]),
+  );
+}
+
+/** A whole time of ISO 8601, with an offset and a month, day, hour and minute that exist. */
+const TIME =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/;
 
 function describeTruncation(truncation: Truncation): string {
   const ends = Array.from(truncation, ([list, count]) => `the last ${count} of ${list}`);
@@ -150,7 +163,9 @@ export async function runTool<Output extends z.ZodObject>(
   const parsed = tool.input().safeParse(given, { reportInput: true });
   if (!parsed.success) throw inputError(tool, parsed.error);
   const { result, ...guidance } = await tool.run(parsed.data, context);
-  return tool.output().parse(withGuidance(guidance, result, context));
+  // Once: it would stand in every result of a chat.
+  const notice = context.config.sandbox && context.jobs.adviseOnce("sandbox") ? SANDBOX_NOTICE : undefined;
+  return tool.output().parse(withGuidance(guidance, result, notice));
 }
 
 /** Models write numbers as texts, and null or a blank for no value: what has one meaning is accepted. */

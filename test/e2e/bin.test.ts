@@ -47,7 +47,7 @@ test("arguments and exit codes pass through the first file", async () => {
   });
 });
 
-const SETTINGS = { FACELESS_API_KEY: "fl_example", FACELESS_BASE_URL: "https://videos.example.com" };
+const SETTINGS = { FACELESS_API_KEY: "fl_example_key", FACELESS_BASE_URL: "https://videos.test" };
 const canCache =
   (await run(SERVER_NODE, ["-p", "typeof require('module').flushCompileCache"])).stdout === "function\n";
 

@@ -1,5 +1,6 @@
 // Commands and settings: what only the built process shows. The rest: test/features, test/pure/config.test.ts.
 
+import { mkdirSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -58,6 +59,49 @@ test("doctor uses the proxy and the company's certificate as the server would", 
   expect({ code, stderr, traces: tracesOf(CANARY, stdout) }).toEqual({ code: 0, stderr: "", traces: [] });
   expect(stdout).toMatch(/^ok {4}key +the service accepts it$/m);
   expect(new Set(proxy.asked.map(({ target }) => target))).toEqual(new Set(["192.0.2.1:443"]));
+});
+
+const FAULTS = [
+  ["an exception", `throw new TypeError("${CANARY}")`],
+  ["a rejection", `Promise.reject(new TypeError("${CANARY}"))`],
+] as const;
+const COMMANDS = ["doctor", "history", "config cursor", "call list_videos", "sandbox", "demo"];
+
+test.each(COMMANDS.flatMap((command) => FAULTS.map((fault) => [command, ...fault] as const)))(
+  "%s ends by %s that nobody foresaw with a sentence and exit code 1",
+  async (command, _, fault) => {
+    const preload = `data:text/javascript,${encodeURIComponent(`setImmediate(() => { ${fault} })`)}`;
+    const home = temporaryFolder();
+
+    const ran = await run(SERVER_NODE, ["--import", preload, BUILT_FILE, ...command.split(" ")], {
+      env: { HOME: home },
+    });
+
+    expect(ran).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        "faceless-video-mcp: this program itself failed (TypeError). Please report it with the command that you ran\n",
+      ),
+    });
+    expect(ran.stdout + ran.stderr).not.toMatch(/^ +at /m);
+    expect(tracesOf(CANARY, ran.stdout + ran.stderr)).toEqual([]);
+  },
+);
+
+test("a command in a folder that is gone names the system's own error", async () => {
+  const cwd = temporaryFolder();
+  const ran = await run("/bin/sh", ["-c", 'rmdir "$PWD" && exec "$0" "$1" doctor', SERVER_NODE, BUILT_FILE], {
+    cwd,
+  });
+  mkdirSync(cwd);
+
+  expect(ran).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(
+      /^faceless-video-mcp: this program itself failed \(ENOENT: .+uv_cwd\)\. .+\n$/,
+    ),
+  });
 });
 
 test("an unusable setting with a harmless default causes one warning on stderr", async () => {

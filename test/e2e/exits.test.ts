@@ -1,6 +1,7 @@
 // How the built file ends: exit code 0, nothing on stderr but the id of a paid job, no orphan process. How
 // fast it ends is measured by test/external/stress/exits.ts, where nothing else runs.
 
+import { readdirSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -54,18 +55,73 @@ test("the server ends even while a disk hangs, which the thread pool would wait 
   expect(server.stderr()).not.toContain("rror");
 });
 
-const UNKNOWN_USER = `
-  import os from "node:os";
-  import { syncBuiltinESMExports } from "node:module";
-  os.userInfo = () => { throw new Error("ENOENT"); };
-  os.homedir = () => process.env.HOME ?? os.userInfo();
-  syncBuiltinESMExports();`;
+/** The system finds the home folder of this process's user only in HOME, and `home` beside it. */
+function knownAs(home: string | undefined): string[] {
+  return preload(`
+    import os from "node:os";
+    import { syncBuiltinESMExports } from "node:module";
+    const home = ${JSON.stringify(home ?? null)};
+    os.userInfo = () => { if (home === null) throw new Error("ENOENT"); return { homedir: home }; };
+    os.homedir = () => process.env.HOME ?? os.userInfo().homedir;
+    syncBuiltinESMExports();`);
+}
 
-test("a user without a home folder reads what to set, without a stack trace", async () => {
-  const server = start({ nodeArgs: preload(UNKNOWN_USER) });
+const WITHOUT_HOME = { HOME: "", FACELESS_STATE_DIR: "" };
 
-  expect(await server.ended).toMatchObject({ code: 1 });
-  expect(server.stderr()).toMatch(/^faceless-video-mcp: this user has no home folder, .+ Set HOME to .+\n$/);
+test("without a home folder, only what needs one says so", async () => {
+  const service = await scriptedService({ [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } } });
+  const settings = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url };
+  const order = async (env: RawStart["env"]) => {
+    const server = start({ nodeArgs: knownAs(undefined), env: { FACELESS_STATE_DIR: "", ...env } });
+    await server.open("legacy");
+    return JSON.stringify((await server.ask("tools/call", ORDER)).result);
+  };
+
+  const refused = await order(settings);
+  expect(refused).toContain("FACELESS_STATE_DIR is not set, and this user has no home folder");
+  expect(refused).toContain("or set HOME to a folder that this user can write to");
+  expect(await order({ ...settings, FACELESS_SAVE_DIR: "~/Videos" })).toContain(
+    "FACELESS_SAVE_DIR begins with ~, but this user has no home folder",
+  );
+  expect(service.requests).toEqual([]);
+  expect(await order({ ...settings, FACELESS_STATE_DIR: temporaryFolder() })).toContain(JOB_ID);
+  expect(service.lines(GENERATE)).toHaveLength(1);
+});
+
+test("the sandbox needs no home folder", async () => {
+  const server = start({ nodeArgs: knownAs(undefined), env: WITHOUT_HOME, options: ["--sandbox"] });
+  await server.open("legacy");
+
+  expect((await server.ask("tools/call", ORDER)).result).toHaveProperty("structuredContent.jobId");
+});
+
+test.each(["history", "config cursor", "doctor --client cursor"])(
+  "%s without a home folder says what to set, and no stack trace",
+  async (words) => {
+    const { code, stdout, stderr } = await run(
+      SERVER_NODE,
+      [...knownAs(undefined), BUILT_FILE, ...words.split(" ")],
+      { env: WITHOUT_HOME },
+    );
+
+    expect(code).toBe(1);
+    expect(stdout + stderr).toMatch(/this user has no home folder.+ HOME to a/s);
+    expect(stdout + stderr).not.toMatch(/^ +at /m);
+  },
+);
+
+test("with an empty HOME, the journal lies in the home folder that the system knows", async () => {
+  const home = temporaryFolder();
+  const service = await scriptedService({ [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } } });
+  const server = start({
+    nodeArgs: knownAs(home),
+    env: { HOME: "", FACELESS_STATE_DIR: "", FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url },
+  });
+  await server.open("legacy");
+
+  await server.ask("tools/call", ORDER);
+
+  expect(readdirSync(join(home, ".faceless-video-mcp")).join()).toMatch(/journal-\S+\.jsonl/);
 });
 
 test("the answer to a paid request still reaches the client of a server that is ending", async () => {

@@ -52,7 +52,8 @@ test.each(FILES)("the plugin of %s starts the sandbox until a value is set", asy
   const printed = documentOf(FORMATS[client], { ...launch(OPTIONS), env, isInstalled: false });
   const [servers] = Object.values(printed);
   const expected = serversSchema.parse(servers)[SERVER];
-  // Codex passes the address on from the shell too.
+  // A plugin of Codex has no file for the user's own values: they come from the shell.
+  expected?.env_vars?.unshift("FACELESS_API_KEY");
   expected?.env_vars?.push("FACELESS_BASE_URL");
   expect({ ...server, env }).toEqual({ ...expected, ...STARTS[client] });
 
@@ -77,7 +78,7 @@ test("a plugin uses the service that the user has given, and says which value is
   const listWith = async (env: Record<string, string>) =>
     (await connectModern({ args: SWITCHES, env: { ...NOT_SET, ...env } })).call("list_videos");
 
-  const given = await listWith({ FACELESS_API_KEY: "fl_example", FACELESS_BASE_URL: service.url });
+  const given = await listWith({ FACELESS_API_KEY: "fl_example_key", FACELESS_BASE_URL: service.url });
   const half = await listWith({ FACELESS_BASE_URL: service.url });
 
   expect(given.structuredContent).toMatchObject({

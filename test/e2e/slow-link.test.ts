@@ -45,7 +45,7 @@ test.runIf(process.platform === "linux")(
     await Promise.all(fillers.map((socket) => once(socket, "connect")));
     const stub = join(temporaryFolder(), "two-addresses.cjs");
     writeFileSync(stub, TWO_ADDRESSES);
-    const env = { FACELESS_API_KEY: "fl_example", FACELESS_BASE_URL: `http://distant.localhost:${port}` };
+    const env = { FACELESS_API_KEY: "fl_example_key", FACELESS_BASE_URL: `http://distant.localhost:${port}` };
     const server = startRaw({ env, nodeArgs: ["--require", stub] });
     onTestFinished(() => void server.child.kill());
     await server.open("modern");

@@ -58,7 +58,7 @@ function problemsIn(lines: readonly string[]): string[] {
   );
 }
 
-test.each(CLIENTS)(
+test.each(CLIENTS.filter((client) => client !== "other"))(
   "doctor starts the entry that config prints for %s, and says that a video can be made",
   async (client) => {
     const { url } = await service();
@@ -175,7 +175,7 @@ const BROKEN: readonly BrokenSetUp[] = [
     what: "the key of the example",
     client: "claude-desktop",
     content: (url) => servers({ ...good(url), FACELESS_API_KEY: "fl_example" }),
-    told: /^fail FACELESS_API_KEY Replace it with your own: .+ \(it is the example key\)$/,
+    told: /^fail FACELESS_API_KEY Put your own key in its place\. Create a key .+ \(it is still the example\)$/,
   },
   {
     what: "an entry that a project can take over",
@@ -351,6 +351,19 @@ test.each<[string, () => Promise<Values> | Values, RegExp]>([
     /^fail service Check that the proxy runs .+ the proxy at 127\.0\.0\.1:\d+, which HTTPS_PROXY names, failed: connection refused/,
   ],
   [
+    "a company's proxy with a backslash",
+    () => ({
+      FACELESS_BASE_URL: "https://videos.test",
+      HTTPS_PROXY: `http://CORP\\jane:${CANARY}@proxy.test:8080`,
+    }),
+    /^fail HTTPS_PROXY Write a backslash as %5C, as in http:\/\/CORP%5Cjane:…\. \(it has a backslash\)$/,
+  ],
+  [
+    "a proxy's PAC file",
+    () => ({ FACELESS_BASE_URL: "https://videos.test", HTTPS_PROXY: "http://intranet.test/proxy.pac" }),
+    /^fail HTTPS_PROXY Set it to the proxy that the file names, .+ \(it names a PAC file, which can't be used\)$/,
+  ],
+  [
     "neither key nor address",
     () => ({ FACELESS_API_KEY: "" }),
     /^fail settings Add --client and the name of your client, .+\. \(this terminal does not set FACELESS_API_KEY and FACELESS_BASE_URL, /,
@@ -358,7 +371,7 @@ test.each<[string, () => Promise<Values> | Values, RegExp]>([
   [
     "the address of the example",
     () => ({ FACELESS_BASE_URL: "https://videos.example.com" }),
-    /^fail FACELESS_BASE_URL Replace it with your service's address\. \(it is the example address\)$/,
+    /^fail FACELESS_BASE_URL Put your service's address in its place\. \(it is still the example\)$/,
   ],
   [
     "an address with a wrong path",

@@ -196,7 +196,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect(new Set(service.rest.requests.map(({ method }) => method))).toEqual(new Set(["GET"]));
   });
 
-  test("a failed read says that it only reads, and names the posts that the journal has", async () => {
+  test("a failed read says that it only reads, and names the posts that the journal has apart from the service's words", async () => {
     const service = await jobService(undefined, { FACELESS_STATE_DIR: temporaryFolder() });
     service.become(JOB_ID, completed);
     const url = "https://tiktok.example/1";
@@ -207,8 +207,9 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
 
     const read = await client.call("get_video_status", { jobId: JOB_ID });
     expect(read.isError).toBe(true);
-    expect(textOf(read)).toContain(`The journal has these posts of the video: TikTok ${url}`);
-    expect(textOf(read)).toContain("This call only reads: it spent and published nothing.");
+    expect(textOf(read)).toContain(
+      `(service code forbidden, HTTP 403). The service's words: "Not now." The journal has these posts of the video: TikTok ${url}. This call only reads: it spent and published nothing.`,
+    );
   });
 });
 

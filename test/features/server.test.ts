@@ -16,6 +16,7 @@ const FAST_SANDBOX = {
 
 const ajv = new Ajv2020({ strict: false });
 
+/** With the sandbox's notice, if nothing was called before. */
 async function startVideo(client: TestClient, topic = "Why the sea is salty"): Promise<string> {
   const { structuredContent } = await client.call("generate_video", { topic, duration: 12.5 });
   return String(structuredContent?.["jobId"]);
@@ -37,7 +38,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
       const result = await client.call(name, args);
       const { summary, nextStep, ...facts } = result.structuredContent ?? {};
       expect(Object.keys(result.structuredContent ?? {})[0]).toBe("summary");
-      expect(summary).toMatch(/This is a sandbox: sample clips, nothing was rendered, charged or posted\.$/);
+      expect(summary).not.toContain("This is a sandbox");
       const guidance = [summary, nextStep].filter((part) => typeof part === "string").join(" ");
       expect(textOf(result)).toBe(`${guidance}\n${JSON.stringify(facts)}`);
       expect(result.isError).toBeUndefined();
@@ -53,9 +54,34 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     await client.call("get_video_status", { jobId, waitSeconds: 50 });
     const { structuredContent } = await client.call("publish_video", { jobId, platforms: ["tiktok"] });
     expect(structuredContent).toMatchObject({
-      summary: expect.stringMatching(/^The sandbox pretends to have posted to TikTok\. This is a sandbox/),
+      summary: "The sandbox pretends to have posted to TikTok.",
       nextStep: "Give the user the links of the posts.",
     });
+  });
+
+  test("on the sandbox nothing claims that it costs credits, posts or takes minutes", async () => {
+    const client = await connect(FAST_SANDBOX);
+    const first = await client.call("generate_video", { topic: "Why the sea is salty" });
+    const { tools } = await client.raw.listTools();
+    const { prompts } = await client.raw.listPrompts();
+    const texts = await Promise.all(
+      prompts.map(async ({ name }) => {
+        const args = { subject: "Tides", theme: "Tides", video: "The sea breathes.", language: "German" };
+        const known = prompts.find((prompt) => prompt.name === name)?.arguments ?? [];
+        const given = Object.entries(args).filter(([argument]) => known.some((one) => one.name === argument));
+        return client.raw.getPrompt({ name, arguments: Object.fromEntries(given) });
+      }),
+    );
+    const { contents } = await client.raw.readResource({ uri: "faceless://catalog" });
+    const said = JSON.stringify([client.raw.getInstructions(), tools, texts, contents]);
+
+    expect(first.structuredContent?.["summary"]).toMatch(
+      / This is a sandbox: sample clips, nothing was rendered, charged or posted\.$/,
+    );
+    expect(said).not.toMatch(
+      /spends|minutes|pays|paid|costs again|refunded|public at once|posts a completed/i,
+    );
+    expect(said).toContain('\\"typicalRenderSeconds\\":{\\"min\\":0.1,\\"max\\":0.1}');
   });
 
   test("a failed call says what failed, what was spent and what to do", async () => {
@@ -75,11 +101,11 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
 
   test("a client reads a job resource as the object that get_video_status returns, with its whole topic", async () => {
     const client = await connect(FAST_SANDBOX);
-    const topic = `Why the sea is salty. ${"[the grey sea, from above] ".repeat(90)}`.trim();
+    const topic = `Why the sea is salty. ${"[the grey sea, from above] ".repeat(180)}`.trim();
     const jobId = await startVideo(client, topic);
     await client.call("get_video_status", { jobId, waitSeconds: 50 });
     const { structuredContent } = await client.call("get_video_status", { jobId });
-    const cut = `${topic.slice(0, 1_999)}…`;
+    const cut = `${topic.slice(0, 3_999)}…`;
     expect(structuredContent).toMatchObject({ done: true, arguments: { topic: cut } });
     const uri = `faceless://jobs/${jobId}`;
     const { contents } = await client.raw.readResource({ uri });

@@ -51,9 +51,7 @@ describe.each(CLIENTS)("For %s", (client) => {
   const loadPrinted = async (...options: string[]) =>
     load(client, (await config([client, ...options])).entry);
   const asksForKey = ["vscode", "visual-studio"].includes(client);
-  const takesKeyFromShell = ["claude-code", "codex", "gemini", "copilot", "opencode", "goose"].includes(
-    client,
-  );
+  const takesKeyFromShell = ["claude-code", "gemini", "copilot", "opencode", "goose"].includes(client);
   const holdsKey = !asksForKey && !takesKeyFromShell && client !== "continue";
 
   test("the entry starts this version through npx, outside of projects, with key and address", async () => {
@@ -97,7 +95,8 @@ describe.each(CLIENTS)("For %s", (client) => {
     });
     expect(entry + said).not.toContain("npx");
     expect(sentences).toContain(`a copy of version ${manifest.version} in ~/.faceless-video-mcp/app.`);
-    expect(said).toContain(`\n\n   node ${script} doctor --client ${client}\n`);
+    const check = client === "other" ? "doctor" : `doctor --client ${client}`;
+    expect(said).toContain(`\n\n   node ${script} ${check}\n\n`);
     expect(sentences).toContain("After you update or move Node.js, run this again and replace the entry.");
   });
 
@@ -112,8 +111,9 @@ describe.each(CLIENTS)("For %s", (client) => {
     const address = env.FACELESS_BASE_URL.replaceAll("$", "%24");
     const script = join(homeDir, ".faceless-video-mcp/app/bin.cjs");
     expect([start.args, start.env["FACELESS_BASE_URL"]]).toEqual([[script], address]);
-    const [, command] = /^ {3}((?:claude|codex|gemini|code) [^]+?)\n\n/m.exec(said) ?? [];
-    if (command === undefined) return;
+    const [, line] = /^ {3}((?:claude|codex|gemini|copilot|opencode|code) [^]+?)\n\n/m.exec(said) ?? [];
+    if (line === undefined) return;
+    const command = line.replace(/^\w+ mcp remove [\w -]+; /, "");
     const words = await run("/bin/sh", ["-c", `set -- ${command}\nprintf '%s\\0' "$@"`]);
     const isJson = client === "vscode" || client === "claude-code";
     expect(words.stdout).toContain(isJson ? JSON.stringify(script) : `\0${script}\0`);
@@ -151,6 +151,146 @@ test.each([
   const printed = await config(["cursor", "--installed"], { homeDir: temporaryFolder(), node });
 
   expect(printed).toMatchObject({ exitCode: 1, entry: "", sentences: expect.stringContaining(node) });
+});
+
+test.each([
+  ["a folder beside the one in which it was started", "tools/node", "packages/site"],
+  ["a folder above it", "bin/node", "packages/site/src"],
+])("--installed names no Node.js of a project from %s", async (_, node, folder) => {
+  const homeDir = temporaryFolder();
+  const project = join(homeDir, "project");
+  await mkdir(join(project, ".git"), { recursive: true });
+  const workingDir = join(project, folder);
+  await mkdir(workingDir, { recursive: true });
+  // A package of the project is not the whole project.
+  writeFileSync(join(project, "packages/site/package.json"), "{}");
+
+  const printed = await config(["cursor", "--installed"], {
+    homeDir,
+    workingDir,
+    node: join(project, node),
+  });
+
+  expect(printed).toMatchObject({ exitCode: 1, entry: "" });
+});
+
+test("--installed names the user's own Node.js from any project, also where the home folder is kept with git", async () => {
+  const homeDir = temporaryFolder();
+  const workingDir = join(homeDir, "project");
+  await mkdir(join(homeDir, ".git"));
+  await mkdir(workingDir);
+
+  const node = join(homeDir, ".nvm/versions/node/v24.1.0/bin/node");
+  const { exitCode, entry } = await config(["cursor", "--installed"], { homeDir, workingDir, node });
+
+  expect([exitCode, load("cursor", entry).command]).toEqual([0, node]);
+});
+
+test("no command that config prints holds a key, and each goes on where an entry exists", async () => {
+  const lines = await Promise.all(
+    CLIENTS.map(async (client) => {
+      const { said } = await config([client]);
+      return /^ {3}((?:claude|codex|gemini|copilot|opencode|code) [^]+?)\n\n/m.exec(said)?.[1] ?? "";
+    }),
+  );
+
+  const starts = lines.filter(Boolean).map((line) => line.split(/ (?:'|--env|--add)/)[0]);
+  expect(starts).toEqual([
+    "claude mcp remove --scope user faceless-video; claude mcp add-json --scope user faceless-video",
+    "code",
+    "codex mcp add faceless-video",
+    "gemini mcp add --scope user",
+    "copilot mcp remove faceless-video; copilot mcp add faceless-video",
+    "opencode mcp add faceless-video",
+  ]);
+  const keys = lines.flatMap((line) => line.match(/(?<=FACELESS_API_KEY(?:=|":"))[^'" ]+/g) ?? []);
+  expect(keys).toEqual([
+    "${FACELESS_API_KEY}",
+    "${input:faceless_key}",
+    "fl_example",
+    "${FACELESS_API_KEY}",
+    "${FACELESS_API_KEY}",
+    "{env:FACELESS_API_KEY}",
+  ]);
+});
+
+/** A line's words as PowerShell reads them, without variables. */
+function wordsOfPowerShell(line: string): string[] {
+  return Array.from(line.matchAll(/'((?:[^']|'')*)'|(\S+)/g), ([, quoted, plain]) =>
+    quoted === undefined ? (plain ?? "") : quoted.replaceAll("''", "'"),
+  );
+}
+
+/** The arguments that a program on Windows makes of its command line. */
+function argumentsOnWindows(commandLine: string): string[] {
+  const found: string[] = [];
+  let [word, isQuoted, hasWord] = ["", false, false];
+  for (const [part] of commandLine.matchAll(/\\+"?|"|\s|[^\s"\\]+/g)) {
+    const slashes = /^\\*/.exec(part)?.[0].length ?? 0;
+    const isMark = part.endsWith('"');
+    if (part.trim() === "" && !isQuoted) {
+      if (hasWord) found.push(word);
+      [word, hasWord] = ["", false];
+    } else {
+      hasWord = true;
+      if (!isMark) word += part;
+      else {
+        word += "\\".repeat(slashes / 2);
+        if (slashes % 2 === 1) word += '"';
+        else isQuoted = !isQuoted;
+      }
+    }
+  }
+  return hasWord ? [...found, word] : found;
+}
+
+test.each(["claude-code", "codex", "gemini", "copilot", "opencode"] as const)(
+  "the command for %s on Windows reaches the client whole from both PowerShells",
+  async (client) => {
+    const { said } = await config([client, "--windows"]);
+    const [, line = ""] = /^ {3}(.+mcp add.+)$/m.exec(said) ?? [];
+    const add = line.split("; ").at(-1) ?? "";
+    const asked = wordsOfPowerShell(add);
+    // Both PowerShells, with this setting, quote only what has spaces.
+    const asLegacy = asked.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(" ");
+    const words = argumentsOnWindows(asLegacy);
+
+    const json = words.find((word) => word.startsWith("{"));
+    const args = json === undefined ? words.slice(words.indexOf(BY_CMD.command) + 1) : JSON.parse(json).args;
+    expect(args).toEqual(BY_CMD.args);
+    expect(line.includes("$PSNativeCommandArgumentPassing = 'Legacy'; ")).toBe(json !== undefined);
+    // npm's scripts for PowerShell lose a plain one.
+    expect(add).not.toMatch(/ -- /);
+  },
+);
+
+test("VS Code's own command, a batch file on Windows, is not printed there", async () => {
+  expect((await config(["vscode", "--windows"])).said).not.toContain("--add-mcp");
+});
+
+test.each([
+  ["chatgpt", "codex"],
+  ["devin", "windsurf"],
+])("config %s prints the entry for %s", async (name, client) => {
+  expect(await config([name])).toEqual(await config([client]));
+});
+
+test("config for a client that nobody knows prints the plain entry, and a check that needs no file", async () => {
+  const { entry, said } = await config(["other"]);
+
+  expect(entry).toBe((await config(["cursor"])).entry);
+  expect(said).toMatch(/^1\. Put this into the file in which your client keeps its MCP servers, /);
+  expect(said).toContain("\n   cd ~; npx -y faceless-video-mcp doctor\n");
+});
+
+test.each([
+  ["vscode", "servers", "inputs"],
+  ["visual-studio", "servers", "inputs"],
+  ["opencode", "mcp", "permission"],
+])("who adds the entry for %s to a file is told of all that it needs", async (client, root, shared) => {
+  expect((await config([client])).sentences).toContain(
+    `add "faceless-video" to its "${root}", in place of an older one, and what "${shared}" has here to its "${shared}".`,
+  );
 });
 
 test("--installed prints no entry for another computer's system", async () => {

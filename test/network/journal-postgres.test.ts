@@ -61,10 +61,14 @@ function openStore({
   return openDatabase(`postgres://videos:canary@127.0.0.1:${at}/videos${query}`, clock);
 }
 
-function openJournal(options: Parameters<typeof openStore>[0] = {}) {
+function openJournal({
+  isSandbox = false,
+  ...options
+}: Parameters<typeof openStore>[0] & { isSandbox?: boolean } = {}) {
   const warnings: string[] = [];
   const journal = new Journal({
     store: openStore(options),
+    isSandbox,
     redact: createRedact(KEY),
     onUnwritable: (error) => void warnings.push(String(error)),
   });
@@ -80,7 +84,7 @@ function openApplicationJournal(settings: Parameters<typeof openJournalStore>[0]
 
 async function linesOf(store: JournalPostgres): Promise<string[]> {
   const lines: string[] = [];
-  await store.readNew((line) => lines.push(line));
+  await store.readNew((line) => lines.push(line) > 0);
   return lines;
 }
 
@@ -111,6 +115,26 @@ function manualClock() {
     },
   };
 }
+
+test("a row that is not an entry makes the journal unusable, and the error names the row", async () => {
+  const { journal } = openJournal();
+  await journal.begin(VIDEO);
+  await database.exec("insert into public.faceless_journal (line) values ('restored from a backup')");
+
+  await expect(openJournal().journal.begin(VIDEO)).rejects.toMatchObject({
+    problem: `can't be read (row 2 is not an entry: ${PLACE})`,
+    fix: "look at the list of videos and at the accounts for what that row may have held, then let the owner of the database remove it",
+  });
+});
+
+test("a database shows the sandbox's entries to the sandbox alone, and all others to the service alone", async () => {
+  const [service, sandbox] = [false, true].map((isSandbox) => openJournal({ isSandbox }).journal);
+  await service?.begin(withTopic("paid"));
+  await sandbox?.begin(withTopic("practised"));
+
+  const seen = [false, true].map((isSandbox) => topics(openJournal({ isSandbox }).journal));
+  expect(await Promise.all(seen)).toEqual([["paid"], ["practised"]]);
+});
 
 test("an entry is in the database before its request is sent, where other computers read it", async () => {
   const { own } = await openJournal().journal.begin(VIDEO);
@@ -255,7 +279,10 @@ test.each([
 });
 
 test.each([
-  ["a row of another form", `insert into public.faceless_journal (line) values ('{"id":"new"}')`],
+  [
+    "a row of another form",
+    `insert into public.faceless_journal (line) values ('{"id":"new","operation":"new"}')`,
+  ],
   ["other columns", "alter table public.faceless_journal rename line to entry"],
 ])("a table with %s makes the journal unreadable, and the error asks for an update", async (_, change) => {
   const { journal } = openJournal();

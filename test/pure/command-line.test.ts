@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CLIENTS, type Command, parseCommandLine, UsageError } from "../../src/command-line.ts";
+import { CLIENT_NAMES, type Command, parseCommandLine, UsageError } from "../../src/command-line.ts";
 import type { Flags } from "../../src/config.ts";
 
 const serve = (flags: Partial<Flags>): Command => ({
@@ -43,7 +43,7 @@ test.each<[string[], Command]>([
   expect(parseCommandLine(argv)).toEqual(command);
 });
 
-const clients = `the clients are ${CLIENTS.join(", ")}`;
+const clients = `the clients are ${CLIENT_NAMES.join(", ")}`;
 test.each<[string[], string]>([
   [["--bogus"], "the server has no option --bogus"],
   [["--read-only=yes"], "option --read-only takes no value but true or false"],

@@ -5,7 +5,7 @@ import { type ConfigProblem, type Environment, readConfig, SETTINGS } from "../.
 const FLAGS = { sandbox: false, readOnly: false, noPublish: false };
 const SANDBOX = { ...FLAGS, sandbox: true };
 const KEY = "fl_canary";
-const BASE_URL = "https://videos.example.com";
+const BASE_URL = "https://videos.test";
 const HOME = "/home/user";
 const SETTING_LIST = Object.values(SETTINGS);
 const NAMES = SETTING_LIST.map(({ name }) => name);
@@ -31,8 +31,9 @@ test("with only key and URL set, every other setting has its default", () => {
     problems: [],
     warnings: [],
     ...FLAGS,
+    startsSandbox: false,
     sandboxSeconds: 20,
-    confirmGenerate: "on",
+    confirmGenerate: "off",
     confirmPublish: "on",
     stateDir: `${HOME}/.faceless-video-mcp`,
     makesStateDir: true,
@@ -111,7 +112,62 @@ test.each<[variable: string, mistake: object, values: readonly string[]]>([
   ["FACELESS_MAX_GENERATIONS", not("FACELESS_MAX_GENERATIONS"), ["1.5", "-1"]],
   ["FACELESS_CONFIRM_PUBLISH", not("FACELESS_CONFIRM_PUBLISH"), ["false", "0"]],
   ["FACELESS_JOURNAL_URL", not("FACELESS_JOURNAL_URL"), ["mysql://u:p@db.test/x"]],
-  ["HTTPS_PROXY", not("HTTPS_PROXY", ", or remove it"), ["socks5://user:x@proxy.example"]],
+  [
+    "HTTPS_PROXY",
+    not("HTTPS_PROXY", ", or remove it"),
+    ["socks5://user:x@proxy.example", "http://canary:80:80", "direct://"],
+  ],
+  ["HTTPS_PROXY", IN_QUOTES, [`"http://canary.example:8080"`, "'canary.example'"]],
+  [
+    "HTTPS_PROXY",
+    { problem: "has a backslash", fix: "Write a backslash as %5C, as in http://CORP%5Cjane:…" },
+    ["http://CORP\\jane:canary@proxy.example:8080", "CORP\\canary@proxy.example:8080", "\\\\canary\\proxy"],
+  ],
+  [
+    "HTTPS_PROXY",
+    {
+      problem: "names a PAC file, which can't be used",
+      fix: "Set it to the proxy that the file names, such as http://proxy.example:8080",
+    },
+    [
+      "http://canary.example/proxy.pac",
+      "https://canary.example/wpad.dat",
+      "pac+http://canary.example/x",
+      "file:///C:/canary.pac",
+      "http://canary.example/proxy.pac?site=1",
+    ],
+  ],
+  [
+    "HTTP_PROXY",
+    {
+      problem: "has a path, a query or a fragment",
+      fix: "End it after the host and the port. In a user name or password, write / as %2F, ? as %3F and # as %23",
+    },
+    [
+      "http//canary.example",
+      "http:/canary.example:8080/proxy",
+      "http://canary.example:8080/proxy",
+      "http://canary.example:8080?",
+      "http://canary.example:8080/#",
+      "http://user:12/canary@proxy.example:8080",
+      "http://user:1#canary@proxy.example:8080",
+    ],
+  ],
+  [
+    "HTTP_PROXY",
+    { problem: "has a user name or password with a %", fix: "Write % as %25 in them" },
+    ["http://user:10%z-canary@proxy.example:8080"],
+  ],
+  [
+    "FACELESS_API_KEY",
+    { problem: "is still the example", fix: expect.stringMatching(/^Put your own key in/) },
+    ["fl_example"],
+  ],
+  [
+    "FACELESS_BASE_URL",
+    { problem: "is still the example", fix: "Put your service's address in its place" },
+    ["https://videos.example.com", "https://Videos.Example.com.:443/app/"],
+  ],
   ["FACELESS_API_KEY", notKey("does not begin with fl_"), ["canary", "Bearer fl_canary"]],
   [
     "FACELESS_API_KEY",
@@ -133,14 +189,10 @@ test.each<[variable: string, mistake: object, values: readonly string[]]>([
   [
     "FACELESS_BASE_URL",
     { problem: "holds a user name or a password", fix: "Remove them, and the @ after them" },
-    ["https://canary@videos.example.com"],
+    ["https://canary@videos.test"],
   ],
-  [
-    "FACELESS_BASE_URL",
-    QUERY,
-    ["https://videos.example.com/a?key=canary", "https://videos.example.com/#canary"],
-  ],
-  ["FACELESS_BASE_URL", apiPath("/api/mcp"), ["https://videos.example.com/api/mcp/"]],
+  ["FACELESS_BASE_URL", QUERY, ["https://videos.test/a?key=canary", "https://videos.test/#canary"]],
+  ["FACELESS_BASE_URL", apiPath("/api/mcp"), ["https://videos.test/api/mcp/"]],
   [
     "FACELESS_BASE_URL",
     apiPath("/api/v1"),
@@ -233,8 +285,8 @@ test("key and URL are recognized if they are swapped", () => {
 });
 
 test.each([
-  ["  https://videos.example.com/a//b//\n", "https://videos.example.com/a//b"],
-  ["HTTPS://Videos.Example.COM.:443/A/", "https://videos.example.com/A"],
+  ["  https://videos.test/a//b//\n", "https://videos.test/a//b"],
+  ["HTTPS://Videos.Test.:443/A/", "https://videos.test/A"],
   ["http://LOCALHOST.:8080/x/", "http://localhost:8080/x"],
 ])("%j is a usable address", (value, href) => {
   const { service, problems } = read({ FACELESS_BASE_URL: value });

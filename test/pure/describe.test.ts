@@ -91,15 +91,15 @@ test("a post of unknown outcome is forgotten once a newer one on that platform i
   expect(describePosts(repeated)).toBe(`The journal has these posts of the video: TikTok ${url}.`);
 });
 
-test("the topic is whole up to 2,000 characters, and in the job's resource at any length", () => {
-  const [short, long] = ["x".repeat(2_000), "x".repeat(2_001)];
+test("the topic is whole up to 4,000 characters, and in the job's resource at any length", () => {
+  const [short, long] = ["x".repeat(4_000), "x".repeat(4_001)];
   const topicOf = (topic: string, options = OPTIONS) => {
     const { summary, result } = describe(recordOf(READY, ordered(0, topic)), options);
     return [result["arguments"], /The topic is cut here: (\S+) has it whole\./.exec(summary)?.[1]];
   };
 
   expect(topicOf(short)).toEqual([{ topic: short }, undefined]);
-  expect(topicOf(long)).toEqual([{ topic: `${"x".repeat(1_999)}…` }, `faceless://jobs/${JOB_ID}`]);
+  expect(topicOf(long)).toEqual([{ topic: `${"x".repeat(3_999)}…` }, `faceless://jobs/${JOB_ID}`]);
   expect(topicOf(long, { ...OPTIONS, wholeTopic: true })).toEqual([{ topic: long }, undefined]);
 });
 

@@ -40,14 +40,18 @@ test("publishing is suggested once for each video, and never by a server that ca
   expect(hidden["nextStep"]).toBe("Show the user the link.");
 });
 
-test("that videos can be saved is said once in a process, if no folder is set and the service is real", async () => {
-  const said = async (config: Partial<ToolContext["config"]>) => {
-    const { call } = harnessOf(READY, config);
+test("that videos can be saved is said once, with this computer's first video, if no folder is set and the service is real", async () => {
+  const order = { arguments: { topic: "Tides" }, atMs: 0, jobId: JOB_ID };
+  const said = async (config: Partial<ToolContext["config"]>, orders = [order]) => {
+    const { call, jobs } = harnessOf(READY, config);
+    jobs.readJournal = async () => orders;
     const texts = [await call({ jobId: JOB_ID }), await call({ jobId: JOB_ID })];
     return texts.map(({ summary }) => String(summary).includes("The user can set FACELESS_SAVE_DIR"));
   };
 
   expect(await said({ saveDir: undefined })).toEqual([true, false]);
+  expect(await said({ saveDir: undefined }, [order, order])).toEqual([false, false]);
+  expect(await said({ saveDir: undefined }, [])).toEqual([false, false]);
   expect(await said({ saveDir: "/videos" })).toEqual([false, false]);
   expect(await said({ saveDir: undefined, sandbox: true })).toEqual([false, false]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { CLIENTS, type CommandName, COMMANDS } from "../../src/command-line.ts";
+import { CLIENT_NAMES, type CommandName, COMMANDS } from "../../src/command-line.ts";
 import { HELP_WIDTH, helpLines } from "../../src/commands/help.ts";
 import { wrap } from "../../src/commands/terminal-ui.ts";
 import { describeSetting, SETTINGS } from "../../src/config.ts";
@@ -24,7 +24,7 @@ test("the help names the version and every command, option, client and variable"
     ]),
     "--help",
     "--version",
-    CLIENTS.join(", "),
+    CLIENT_NAMES.join(", "),
     ...Object.values(SETTINGS).map((setting) => `${setting.name} ${describeSetting(setting)}`),
   ];
 

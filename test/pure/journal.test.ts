@@ -236,7 +236,7 @@ test("a torn line hides no other line", async () => {
   await journal.begin(withTopic("first"));
   appendFileSync(join(folder, TODAY), `{"id":"torn","oper`);
   await journal.begin(withTopic("second"));
-  appendFileSync(join(folder, TODAY), "x".repeat(2_000_000));
+  appendFileSync(join(folder, TODAY), `{"id":"${"x".repeat(2_000_000)}`);
   await journal.begin(withTopic("third"));
 
   expect(await topics(open(folder))).toEqual(["first", "second", "third"]);
@@ -249,7 +249,6 @@ test.each([
   ["platforms of another form", { ...POST, platforms: [{ id: "x" }] }],
   ["results of another form", { ...POST, outcome: "done", results: [{ platform: 7, ok: "yes" }] }],
   ["a new operation", { ...POST, operation: "delete" }],
-  ["no object", null],
 ])("a line with %s makes the journal unreadable, and the error asks for an update", async (_, line) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, TODAY), JSON.stringify(line));

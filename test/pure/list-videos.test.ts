@@ -3,6 +3,7 @@ import type { JobOrder, JobPost } from "../../src/jobs/job-record.ts";
 import { listVideos } from "../../src/tools/list-videos.ts";
 import { JOB_ID, OTHER_JOB_ID } from "../fixtures/constants.ts";
 import { DAY_MS, errorOf, MINUTE_MS } from "../fixtures/computer.ts";
+import { localTime } from "../../src/text.ts";
 import { createHarness, journalOf } from "../fixtures/tool-harness.ts";
 
 const HOUR_MS = 60 * MINUTE_MS;
@@ -88,6 +89,35 @@ test("an unreadable journal is named beside videos, whose posts it knows", async
   expect(await summaryOf()).toBe(
     "1 video, newest first. Where they were posted is not known: the journal can't be read.",
   );
+});
+
+test("posts whose outcome is not known are named in one sentence, and not as posted", async () => {
+  const lost = (platform: string): JobPost => ({ platform, atMs: 0, result: undefined });
+  const page = { videos: [{ jobId: JOB_ID, status: "completed" }] };
+  const posts = [
+    lost("tiktok"),
+    lost("x"),
+    { platform: "youtube", atMs: 0, result: { url: "https://y.example/1" } },
+  ];
+  const { summaryOf } = harness(page, [[JOB_ID, HOUR_MS]], posts);
+
+  expect(await summaryOf()).toBe(
+    '1 video, newest first. Sent with an outcome that is not known, so look at the accounts: "Tides" on TikTok and X.',
+  );
+});
+
+test("the service's times are this computer's, and its cursor stays as it is", async () => {
+  const time = "2026-11-27T08:15:30Z";
+  const videos = [
+    { jobId: JOB_ID, status: "completed", createdAt: time, on: [{ at: time, title: `at ${time}` }] },
+  ];
+  const { call } = harness({ videos, nextCursor: time });
+
+  const local = localTime(Date.parse(time));
+  expect(await call({ limit: 1 })).toMatchObject({
+    videos: [{ createdAt: local, on: [{ at: local, title: `at ${time}` }] }],
+    nextCursor: time,
+  });
 });
 
 test("a video is listed with its first spoken words, what was ordered, where it was posted and how far it is", async () => {

@@ -119,15 +119,117 @@ test("leaves out unsafe links in other fields, and no other text", () => {
 
 test.each<[z.ZodType, object]>([
   [startedJobSchema, { status: "processing" }],
-  [jobStatusSchema, { status: "x", videoUrls: [4] }],
-  [videoPageSchema, { videos: [{ status: "x" }] }],
+  [startedJobSchema, { jobId: { id: 1 }, status: "processing" }],
+  [jobStatusSchema, { videoUrls: [4] }],
+  [videoPageSchema, { videos: [{ status: "x" }, 4] }],
+  [videoPageSchema, { videos: "none" }],
+  [videoPageSchema, {}],
   [publicationSchema, { results: [{ platform: "x", ok: "true" }] }],
-])("refuses an answer with a documented field of another type: %#", (schema, answer) => {
+  [publicationSchema, {}],
+])("refuses an answer of which nothing documented can be read: %#", (schema, answer) => {
   expect(schema.safeParse(answer).success).toBe(false);
 });
 
 test.each([[{ total: "5" }], [[]], [40]])("reads a job whose progress is %j, without it", (progress) => {
   expect(jobStatusSchema.parse({ status: "x", progress })).toEqual({ status: "x", videoUrls: [] });
+});
+
+test.each<[string, z.ZodType, unknown, object]>([
+  ["the videos", videoPageSchema, { videos: null, nextCursor: null }, { videos: [] }],
+  ["the clips", jobStatusSchema, { status: "x", videoUrls: null }, { status: "x", videoUrls: [] }],
+])("reads null as an empty list of %s", (_, schema, answer, read) => {
+  expect(schema.parse(tidy(answer))).toEqual(read);
+});
+
+test.each([{ platforms: null }, null])("reads %j as an empty list of platforms", (answer) => {
+  expect(readPlatforms(tidy(answer))).toEqual([]);
+});
+
+test("reads null as no results at all, since they may hold a post", () => {
+  expect(publicationSchema.safeParse(tidy({ results: null })).success).toBe(false);
+});
+
+test("reads a blank link as an absent one, wherever it stands", () => {
+  const blank = { videoUrls: ["", " ", CLIP], audioUrl: "", finalVideoUrl: "\t", note: "" };
+  const results = [{ platform: "x", ok: true, url: "", postUrl: " ", permalink: "", link: "" }];
+
+  expect(tidy({ ...blank, results })).toEqual({
+    videoUrls: [CLIP],
+    note: "",
+    results: [{ platform: "x", ok: true }],
+  });
+});
+
+const OTHER_CLIP = "https://cdn.example/2.mp4";
+
+test.each<[unknown, readonly string[]]>([
+  [
+    [{ thumbnail: OTHER_CLIP, url: CLIP }, { seconds: 4 }, 7, OTHER_CLIP],
+    [CLIP, OTHER_CLIP],
+  ],
+  [{ 0: CLIP, 2: OTHER_CLIP }, [CLIP, OTHER_CLIP]],
+  [CLIP, [CLIP]],
+  [false, []],
+  [{ href: CLIP }, [CLIP]],
+])("reads clips in the form %j", (videoUrls, read) => {
+  expect(jobStatusSchema.parse(tidy({ status: "x", videoUrls }))).toEqual({ status: "x", videoUrls: read });
+});
+
+test.each<[unknown, object]>([
+  [{ url: CLIP }, { audioUrl: CLIP, finalVideoUrl: CLIP }],
+  [[CLIP], { audioUrl: CLIP, finalVideoUrl: CLIP }],
+  [false, {}],
+  [7, {}],
+])("reads a job and a video with a link in the form %j", (link, read) => {
+  const fields = { status: "x", audioUrl: link, finalVideoUrl: link };
+
+  expect(jobStatusSchema.parse(tidy(fields))).toEqual({ status: "x", videoUrls: [], ...read });
+  expect(videoPageSchema.parse(tidy({ videos: [{ jobId: "a", ...fields }] })).videos).toEqual([
+    { jobId: "a", ...fields, finalVideoUrl: undefined, ...read, audioUrl: link },
+  ]);
+});
+
+test.each([5, null, { name: "completed" }, ""])("reads the links of a job whose status is %j", (status) => {
+  expect(jobStatusSchema.parse(tidy({ status, finalVideoUrl: CLIP }))).toEqual({
+    status: "unknown",
+    videoUrls: [],
+    finalVideoUrl: CLIP,
+  });
+});
+
+test.each<[unknown, string | undefined]>([
+  [1_795_383_562_046, "1795383562046"],
+  ["2026-03-01", "2026-03-01"],
+  [0, undefined],
+  [false, undefined],
+  [{ before: 4 }, undefined],
+])("reads the list beside the cursor %j, which means %j", (nextCursor, read) => {
+  const videos = [{ jobId: "a", status: "x" }];
+
+  expect(videoPageSchema.parse(tidy({ videos, nextCursor }))).toEqual({
+    videos,
+    ...(read !== undefined && { nextCursor: read }),
+  });
+});
+
+test.each<[unknown]>([
+  [[{ status: "x" }, { jobId: "a", status: "x" }, null, "b", 7, []]],
+  [{ 3: { jobId: "a", status: "x" } }],
+])("reads the videos that can be read of %j", (videos) => {
+  expect(videoPageSchema.parse(tidy({ videos })).videos).toEqual([{ jobId: "a", status: "x" }]);
+});
+
+test("reads a numeric id of a job that was paid for", () => {
+  expect(startedJobSchema.parse({ jobId: 42, status: 1 })).toEqual({ jobId: "42", status: "processing" });
+  expect(videoPageSchema.parse({ videos: [{ jobId: 42, status: "x" }] }).videos).toEqual([
+    { jobId: "42", status: "x" },
+  ]);
+});
+
+test("reads results in an object with numbers as names, as PHP writes lists with gaps", () => {
+  const posted = { platform: "x", ok: true };
+
+  expect(publicationSchema.parse({ results: { 1: posted, 4: { ok: true } } }).results).toEqual([posted]);
 });
 
 test("reads a list that has a video without a status", () => {
@@ -165,6 +267,8 @@ test("reads a UUID in capitals as the same job", () => {
 test.each<[string, unknown]>([
   ["objects in an object", { platforms: [{ platform: "tiktok" }, { platform: "youtube" }], total: [2] }],
   ["the only list in an object", { accounts: ["tiktok", "youtube"], total: 2 }],
+  ["a list with other things in it", [{ platform: "tiktok" }, 7, "youtube", [], "", true]],
+  ["an object with numbers as names", { platforms: { 0: "tiktok", 2: "youtube" } }],
 ])("reads the connected platforms from %s", (_, value) => {
   expect(readPlatforms(value)).toEqual([{ platform: "tiktok" }, { platform: "youtube" }]);
 });
@@ -177,7 +281,14 @@ test.each<[object, string]>([
   expect(readPlatforms([entry])).toEqual([{ ...entry, platform }]);
 });
 
-test.each<[unknown]>([["tiktok"], [{ a: [], b: [] }], [["tiktok", { handle: "@cats" }]]])(
+test("keeps an account that names no platform, as it may be on any", () => {
+  expect(readPlatforms(["tiktok", { handle: "@cats" }])).toEqual([
+    { platform: "tiktok" },
+    { platform: "unknown", handle: "@cats" },
+  ]);
+});
+
+test.each<[unknown]>([["tiktok"], [{ a: [], b: [] }], [[{ handle: "@cats" }, 7]]])(
   "reads no connected platforms from %j",
   (value) => {
     expect(readPlatforms(value)).toBeUndefined();

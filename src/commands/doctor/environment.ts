@@ -1,8 +1,8 @@
 // Checks the environment before anything is sent. Shows no value but the service's address. Pure.
 
 import { type Config, type Environment, NO_FLAGS, readConfig, type ServiceConfig } from "../../config.ts";
+import { NO_KEY } from "../../settings/values.ts";
 import { inWords } from "../../text.ts";
-import { EXAMPLE_KEY, EXAMPLE_URL } from "../server-entry.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 
 export const KEY = "FACELESS_API_KEY";
@@ -13,11 +13,10 @@ const BASE_URL = "FACELESS_BASE_URL";
  * `hidden`: variables that are checked elsewhere, or whose values only the client knows.
  */
 export function checkConfig(
-  env: Environment,
   config: Config,
   { isEntry, hidden }: { readonly isEntry: boolean; readonly hidden: readonly string[] },
 ): readonly Check[] {
-  const { warnings, sandbox } = config;
+  const { warnings, sandbox, startsSandbox } = config;
   const problems = config.problems.filter(({ variable }) => !hidden.includes(variable));
   const unset = isEntry ? [] : problems.filter(({ isUnset }) => isUnset);
   const unsetNames = inWords(unset.map(({ variable }) => variable));
@@ -35,35 +34,27 @@ export function checkConfig(
     ...warnings.map(({ variable, problem, fix }) => warn(variable, `it ${problem}`, fix)),
     config.maxGenerations === 0 &&
       fail("FACELESS_MAX_GENERATIONS", "it is 0, which allows no video", "Set it to 1 or more, or remove it"),
-    env[KEY]?.trim() === EXAMPLE_KEY &&
-      fail(
-        KEY,
-        "it is the example key",
-        "Replace it with your own: account settings of the service, section API",
-      ),
-    config.service?.baseUrl.origin === EXAMPLE_URL &&
-      fail(BASE_URL, "it is the example address", "Replace it with your service's address"),
   ].filter((check) => check !== false);
   if (checks.length > 0 || hidden.length > 0) return checks;
-  if (sandbox) return [pass("settings", "the sandbox: nothing is rendered, charged or posted")];
+  if (startsSandbox) return [pass("settings", "the sandbox: nothing is rendered, charged or posted")];
   const where = isEntry
     ? "in the entry"
     : "in this terminal; to check your client's entry, add --client and its name";
-  return [pass("settings", `key and address are set ${where}`)];
+  const practice = sandbox ? "; the key is the sandbox's: nothing is rendered, charged or posted" : "";
+  return [pass("settings", `key and address are set ${where}${practice}`)];
 }
 
 /**
  * The service to check, as far as the environment names it. Address and key are read separately, so that one
- * can be checked while the other is wrong: without a key the service is asked with the example's.
+ * can be checked while the other is wrong.
  */
 export function readTarget(env: Environment, homeDir: string): ServiceConfig | undefined {
   const network = Object.fromEntries(
     Object.entries(env).filter(([name]) => name === BASE_URL || /^(https?|no)_proxy$/i.test(name)),
   );
   const read = (apiKey: string | undefined) =>
-    readConfig({ ...network, [KEY]: apiKey }, NO_FLAGS, homeDir).service;
-  const service = read(env[KEY]) ?? read(EXAMPLE_KEY);
-  return service?.baseUrl.origin === EXAMPLE_URL ? undefined : service;
+    readConfig({ ...network, FACELESS_STATE_DIR: "off", [KEY]: apiKey }, NO_FLAGS, homeDir).service;
+  return read(env[KEY]) ?? read(NO_KEY);
 }
 
 /** The variables that the server reads. */

@@ -19,10 +19,10 @@ const NAME = "journal";
 export async function checkJournal(config: Config, clock: Clock): Promise<Check> {
   const store = openJournalStore(config, clock);
   if (store === undefined)
-    return config.sandbox
+    return config.startsSandbox
       ? pass(NAME, "the sandbox keeps none")
       : pass(NAME, "switched off: after a restart nothing protects against paying or posting twice");
-  const unusable = await findJournalProblem(store, config.makesStateDir);
+  const unusable = await findJournalProblem(store, config);
   if (unusable === undefined)
     return pass(
       NAME,
@@ -38,16 +38,17 @@ export async function checkJournal(config: Config, clock: Clock): Promise<Check>
 /** The problem is a predicate. */
 async function findJournalProblem(
   store: JournalStore,
-  mayMake: boolean,
+  config: Config,
 ): Promise<Pick<JournalError, "problem" | "fix"> | undefined> {
   try {
-    await openJournal(store).entries();
+    await openJournal(store, config).entries();
     await store.rehearse?.();
   } catch (error) {
     if (error instanceof JournalError) return error;
     throw error;
   }
-  const reason = store.rehearse === undefined ? await findFolderProblem(store.place, mayMake) : undefined;
+  const reason =
+    store.rehearse === undefined ? await findFolderProblem(store.place, config.makesStateDir) : undefined;
   const fix = "make sure that the folder is there, that you may write to it, and that its disk has space";
   return reason === undefined ? undefined : new JournalError("written", store.place, reason, fix);
 }

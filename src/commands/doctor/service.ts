@@ -7,7 +7,7 @@ import { OPERATIONS } from "../../service/client.ts";
 import { RequestSender } from "../../service/request-sender.ts";
 import { TransportFailure } from "../../service/transport-failure.ts";
 import type { ServiceConfig } from "../../config.ts";
-import { EXAMPLE_KEY } from "../server-entry.ts";
+import { NO_KEY } from "../../settings/values.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 
 // Well below the 20 s that such a request has in the server.
@@ -21,7 +21,7 @@ export async function checkService(
   clock: Clock,
 ): Promise<readonly Check[]> {
   if (config === undefined) return [];
-  const hasKey = config.apiKey !== EXAMPLE_KEY;
+  const hasKey = config.apiKey !== NO_KEY;
   const requests = await RequestSender.open({ clock, random: Math.random, config });
   const startedMs = clock.monotonicMs();
   try {

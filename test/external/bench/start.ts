@@ -8,8 +8,8 @@ import { compare, inTurns } from "./sample.ts";
 const ROUNDS = 41;
 
 export const SETTINGS = {
-  FACELESS_API_KEY: "fl_example",
-  FACELESS_BASE_URL: "https://videos.example.com",
+  FACELESS_API_KEY: "fl_example_key",
+  FACELESS_BASE_URL: "https://videos.test",
   FACELESS_STATE_DIR: "",
 };
 

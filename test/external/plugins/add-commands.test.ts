@@ -1,7 +1,7 @@
-// The commands that `config` prints for Claude Code, Codex and Gemini CLI, run by a shell with the clients' own
-// programs, in a home folder whose path has a space.
+// The commands that `config` prints for the clients that have one, run by a shell with the clients' own programs, in
+// a home folder whose path has a space.
 
-import { mkdir, mkdtemp } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { BUILT_FILE } from "../../fixtures/clients.ts";
@@ -14,26 +14,47 @@ const CLIENTS: readonly (readonly [string, keyof typeof VERSIONS, string])[] = [
   ["claude-code", "@anthropic-ai/claude-code", "claude"],
   ["codex", "@openai/codex", "codex"],
   ["gemini", "@google/gemini-cli", "gemini"],
+  ["copilot", "@github/copilot", "copilot"],
+  ["opencode", "opencode-ai", "opencode"],
 ];
 
 test.each(CLIENTS)(
-  "the command for %s adds an entry that doctor starts",
+  "from the sandbox to an account: the commands for %s work one after the other, with nothing but what is printed",
   async (client, name, executable) => {
     const home = join(await mkdtemp(join(temporaryFolder(), "home ")), "it's");
     await mkdir(home);
     const service = await scriptedService({ "GET /api/v1/videos": { json: { videos: [] } } });
     const bin = dirname(await npmProgram(name, executable));
-    const env = { HOME: home, PATH: `${bin}:${process.env["PATH"]}`, FACELESS_BASE_URL: service.url };
+    const env = {
+      HOME: home,
+      PATH: `${bin}:${process.env["PATH"]}`,
+      FACELESS_BASE_URL: service.url,
+      FACELESS_API_KEY: "fl_own",
+    };
     const ours = (...words: readonly string[]) =>
       run(process.execPath, [BUILT_FILE, ...words], { env, cwd: home });
-    const { stderr } = await ours("config", client);
-    const [, command = ""] = /^ {3}((?:claude|codex|gemini) [^]+?)\n\n/m.exec(stderr) ?? [];
+    const add = async (...options: readonly string[]) => {
+      const { stderr } = await ours("config", client, ...options);
+      const [, command = ""] =
+        /^ {3}((?:claude|codex|gemini|copilot|opencode) [^]+?)\n\n/m.exec(stderr) ?? [];
+      const added = await run("/bin/sh", ["-c", command], { env, cwd: home });
+      expect(added.code, added.stderr + added.stdout).toBe(0);
+    };
 
-    const added = await run("/bin/sh", ["-c", command.replace("fl_example", "fl_own")], { env, cwd: home });
-    const checked = await ours("doctor", "--client", client);
+    await add("--sandbox");
+    const inSandbox = await ours("doctor", "--client", client);
+    await add();
+    await add();
+    if (client === "codex") {
+      // The one key that is written by hand.
+      const file = join(home, ".codex/config.toml");
+      await writeFile(file, (await readFile(file, "utf8")).replace("fl_example", "fl_own"));
+    }
+    const withAccount = await ours("doctor", "--client", client);
 
-    expect([added.code, checked.code], added.stderr + checked.stdout).toEqual([0, 0]);
-    expect(checked.stdout).toMatch(/^ok +start +version /m);
-    expect(checked.stdout).toContain(client === "codex" ? "A video can be made." : "only ");
+    expect(inSandbox.stdout).toMatch(/^ok +settings +the sandbox/m);
+    expect([inSandbox.code, withAccount.code], withAccount.stdout).toEqual([0, 0]);
+    expect(withAccount.stdout).toMatch(/^ok +start +version /m);
+    expect(withAccount.stdout).not.toMatch(/the sandbox|^fail/m);
   },
 );

@@ -100,7 +100,7 @@ function pipe(one: Socket, other: Socket): void {
 async function startServer(computer: Computer, journalUrl: string): Promise<Server> {
   const server = createProcess([...computer.command, SERVER_NODE], {
     HOME: computer.home,
-    FACELESS_API_KEY: "fl_example",
+    FACELESS_API_KEY: "fl_example_key",
     FACELESS_BASE_URL: computer.serviceUrl,
     FACELESS_JOURNAL_URL: journalUrl,
   });

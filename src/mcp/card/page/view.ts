@@ -134,7 +134,7 @@ function describeJob(job: Job): string {
   const states = {
     rendering: `Rendering: ${ready}${time}`,
     ready: job.finalVideoUrl === undefined ? "The final video follows." : "Your video is ready.",
-    refunded: "The render failed. Its credits are refunded.",
+    refunded: `The render failed.${hasFlag("sandbox") ? "" : " Its credits are refunded."}`,
     other: `Status: ${quote(job.status)}. ${ready}`,
   };
   const failures = failed === 0 ? "" : ` ${failed}${all} clips failed.`;

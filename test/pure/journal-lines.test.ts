@@ -1,0 +1,209 @@
+// What editors, synchronising programs and disks make of a journal's file: each line is read as it was written, or
+// the journal can't be used. Nothing between: a line that was skipped could hide a request that was paid for.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { NO_FLAGS, readConfig } from "../../src/config.ts";
+import { systemClock } from "../../src/clock.ts";
+import { checkJournal } from "../../src/commands/doctor/folders.ts";
+import { runHistory } from "../../src/commands/history.ts";
+import { openPrivateFolder } from "../../src/idempotency/private-folder.ts";
+import { computer } from "../fixtures/host.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { newJournal, openJournal, TODAY, topics, withTopic } from "../fixtures/open-journal.ts";
+
+const TOPICS = ["Tides “rise” – café", "Moons", "Stars"];
+
+/** A file with three orders, of which the first two have an outcome; and what reads it as another process does. */
+async function writtenJournal() {
+  const { folder, journal } = newJournal();
+  for (const [index, topic] of TOPICS.entries()) {
+    const { own } = await journal.begin(withTopic(topic));
+    if (index < 2) await journal.end(own, { outcome: "done", jobId: `job-${index}` });
+  }
+  const path = join(folder, TODAY);
+  return { folder, path, text: readFileSync(path, "utf8") };
+}
+
+const linesOf = (text: string) => text.split("\n").filter(Boolean);
+const read = (folder: string) => openJournal(openPrivateFolder(folder)).journal;
+
+test.each<[string, (text: string) => string]>([
+  ["nothing", (text) => text],
+  ["a byte order mark", (text) => `\uFEFF${text}`],
+  ["a byte order mark right before the first entry", (text) => `\uFEFF${text.trimStart()}`],
+  ["CRLF line ends", (text) => text.replaceAll("\n", "\r\n")],
+  ["trailing spaces and tabs", (text) => text.replaceAll("\n", " \t\n")],
+  ["indented lines", (text) => text.replaceAll('{"id"', '    {"id"')],
+  ["no final newline", (text) => text.trimEnd()],
+  ["no empty lines", (text) => `${linesOf(text).join("\n")}\n`],
+  ["all lines twice", (text) => text + text],
+  ["sorted lines", (text) => linesOf(text).sort().join("\n")],
+  ["the lines of an entry the other way round", (text) => linesOf(text).reverse().join("\n")],
+  [
+    "letters in place of their escapes",
+    (text) => text.replace(/\\u([\da-f]{4})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16))),
+  ],
+  [
+    "a space after each colon and comma",
+    (text) =>
+      linesOf(text)
+        .map((line) => line.replaceAll(/(?<=[\]}"\d])([:,])(?=["[{\d])/g, "$1 "))
+        .join("\n"),
+  ],
+  ["a first copy of an entry that a crash has torn", (text) => `${linesOf(text)[0]?.slice(0, 40)}\n${text}`],
+])("a file with %s is read as it was written", async (_, change) => {
+  const { folder, path, text } = await writtenJournal();
+  writeFileSync(path, change(text));
+
+  expect((await topics(read(folder))).toSorted()).toEqual(TOPICS.toSorted());
+  expect((await read(folder).entries()).filter(({ outcome }) => outcome === "done")).toHaveLength(2);
+});
+
+test("an entry that is added after a missing final newline is read, and so is the line before", async () => {
+  const { folder, path, text } = await writtenJournal();
+  writeFileSync(path, text.trimEnd());
+  await read(folder).begin(withTopic("Clouds"));
+
+  expect(await topics(read(folder))).toEqual([...TOPICS, "Clouds"]);
+});
+
+/** What remains of the file, and the number of the first line that is not an entry. */
+test.each<[string, (text: string) => string | Uint8Array, number]>([
+  ["UTF-16 with a byte order mark", (text) => Buffer.from(`\uFEFF${text}`, "utf16le"), 1],
+  ["UTF-16", (text) => Buffer.from(text.trimStart(), "utf16le"), 1],
+  ["gzip", (text) => gzipSync(text), 1],
+  ["a git-lfs pointer", () => "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", 1],
+  ["a git-annex link", () => "/annex/objects/SHA256E-s1--0.jsonl\n", 1],
+  ["the page of a portal", () => "<!DOCTYPE html><html>Sign in</html>", 1],
+  ["marks of a merge", (text) => `<<<<<<< HEAD\n${text}=======\n${text}>>>>>>> other\n`, 1],
+  ["an array around the lines", (text) => `[\n${linesOf(text).join(",\n")}\n]`, 1],
+  ["an array in one line", (text) => `[${linesOf(text).join(",")}]`, 1],
+  [
+    "commas at the ends of the lines",
+    (text) =>
+      linesOf(text)
+        .map((line) => `${line},`)
+        .join("\n"),
+    1,
+  ],
+  [
+    "pretty-printed entries",
+    (text) =>
+      linesOf(text)
+        .map((line) => JSON.stringify(JSON.parse(line), null, 2))
+        .join("\n"),
+    2,
+  ],
+  ["typographic quotation marks", (text) => text.replaceAll('"', "”"), 2],
+  ["all in one line", (text) => linesOf(text).join(""), 1],
+  ["CR line ends", (text) => text.trim().replaceAll("\n", "\r"), 1],
+  ["lines that are broken at 80 characters", (text) => text.replace(/[^\n]{80}(?!\n)/g, "$&\n"), 3],
+  ["a beginning that is missing", (text) => text.slice(40), 1],
+  ["a part in the middle that is missing", (text) => `${text.slice(0, 60)}${text.slice(600)}`, 2],
+  ["zeros at its end", (text) => `${text}${"\0".repeat(512)}`, 11],
+  ["zeros in a line", (text) => `${text.slice(0, 60)}${"\0".repeat(40)}${text.slice(100)}`, 2],
+  ["zeros alone", (text) => "\0".repeat(text.length), 1],
+  ["a ^Z at its end", (text) => `${text}\u001A`, 11],
+  ["Latin-1 letters", (text) => Buffer.from(text.replaceAll("\\u00e9", "é"), "latin1"), 2],
+  [
+    "quotation marks around each line",
+    (text) =>
+      linesOf(text)
+        .map((line) => JSON.stringify(line))
+        .join("\n"),
+    1,
+  ],
+  ["a list's bullets before the lines", (text) => text.replaceAll('{"id"', '- {"id"'), 2],
+  ["numbered lines", (text) => text.replaceAll('{"id"', '1\t{"id"'), 2],
+  ["a backup's log line", (text) => `${text}# restored\n`, 11],
+  ["null", (text) => `${text}null\n`, 11],
+  ["another program's entries", (text) => `${text}{"level":"info","msg":"hello"}\n`, 11],
+])("a file with %s makes the journal unusable, and the error names the line", async (_, change, line) => {
+  const { folder, path, text } = await writtenJournal();
+  writeFileSync(path, change(text));
+
+  const error = await read(folder)
+    .begin(withTopic("Clouds"))
+    .catch((reason: unknown) => reason);
+  expect(error).toMatchObject({
+    problem: `can't be read (line ${line} is not an entry: ${path})`,
+    fix: "look at the list of videos and at the accounts for what that line may have held, then remove the line, or put the file back as it was",
+    facts: { outcome: "not_sent" },
+  });
+});
+
+test("the line's number is right if the file was read before", async () => {
+  const { folder, path, text } = await writtenJournal();
+  const journal = read(folder);
+  await journal.entries();
+  writeFileSync(path, `${text}\nnot an entry\n`);
+
+  await expect(journal.entries()).rejects.toMatchObject({
+    problem: `can't be read (line 12 is not an entry: ${path})`,
+  });
+  writeFileSync(path, text);
+  expect(await topics(journal)).toEqual(TOPICS);
+});
+
+test("an entry counts as torn wherever a crash cut it off, and never if it is whole", async () => {
+  const { own } = await newJournal().journal.begin({
+    operation: "publish",
+    jobId: 'job \\ " \n ü',
+    platforms: ["x", "y"],
+    client: "Claude \\",
+  });
+  const results = [
+    { platform: "x", ok: true, url: "https://x.example/1" },
+    { platform: "y", ok: false },
+  ];
+  const ascii = (text: string) =>
+    text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const line = ascii(JSON.stringify({ ...own, more: [null, -1.5e3, {}, []], outcome: "done", results }));
+  const folder = temporaryFolder();
+  const path = join(folder, TODAY);
+  for (let length = 0; length <= line.length; length += 1) {
+    writeFileSync(path, `\n${line.slice(0, length)}\n`);
+    expect(await read(folder).entries(), line.slice(0, length)).toHaveLength(length === line.length ? 1 : 0);
+  }
+});
+
+test.each([
+  [".journal-2026-11-21.jsonl.icloud"],
+  ["journal-2026-11-21.jsonl.nextcloud"],
+  ["journal-2026-11-21.jsonl.owncloud"],
+])("a file that a synchronising program has moved elsewhere makes the journal unusable: %s", async (name) => {
+  const { folder, path, text } = await writtenJournal();
+  writeFileSync(join(folder, name), "");
+  writeFileSync(path, text);
+
+  await expect(read(folder).begin(withTopic("Clouds"))).rejects.toMatchObject({
+    problem: `can't be read (its content is not on this computer: ${join(folder, name)})`,
+    fix: "have the synchronising program keep that file on this computer",
+  });
+});
+
+test("doctor and history say the same of a line that is not an entry", async () => {
+  const { folder, path, text } = await writtenJournal();
+  writeFileSync(path, `${text}<<<<<<< HEAD\n`);
+  const env = { FACELESS_STATE_DIR: folder };
+  const problem = `can't be read (line 11 is not an entry: ${path})`;
+  const { host, stdout } = computer({ env });
+
+  const check = await checkJournal(readConfig(env, NO_FLAGS, "/home/user"), systemClock);
+  const exitCode = await runHistory(true, host);
+
+  const fix =
+    /^Look at the list of videos and at the accounts .+ remove the line, or put the file back as it was$/;
+  expect(check).toMatchObject({
+    status: "fail",
+    detail: expect.stringContaining(problem),
+    fix: expect.stringMatching(fix),
+  });
+  expect(exitCode).toBe(1);
+  const told = JSON.parse(stdout());
+  expect(told.summary).toContain(problem);
+  expect(told.nextStep).toBe(`${check.fix}.`);
+});
