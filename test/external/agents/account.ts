@@ -12,7 +12,7 @@ interface Video {
   looksLeft: number;
 }
 
-const CONNECTED = ["tiktok", "youtube", "instagram"];
+const ACCOUNTS = ["tiktok", "youtube", "instagram"].map((platform) => ({ platform }));
 const PLATFORMS = "GET /api/v1/platforms";
 const DOCUMENT = {
   openapi: "3.1.0",
@@ -21,7 +21,7 @@ const DOCUMENT = {
 
 /** `call` serves the agent's own calls, beside the service's. */
 export async function openAccount(
-  { fault, listed = [], isUntitled = false, credits = Infinity }: Situation,
+  { fault, listed = [], isUntitled = false, credits = Infinity, accounts = ACCOUNTS }: Situation,
   call: Handler,
 ) {
   const videos: Video[] = [];
@@ -67,7 +67,7 @@ export async function openAccount(
   const publish: Handler = ({ json }): Reply => {
     const request = Object(json);
     const platforms: string[] = request.platforms;
-    if (platforms.some((platform) => !CONNECTED.includes(platform)))
+    if (platforms.some((platform) => !accounts.some((account) => account.platform === platform)))
       return refusal(400, "unknown_platform", "No such account.");
     const isTaken = (platform: string) => fault !== "Instagram refuses" || platform !== "instagram";
     const taken = platforms.filter(isTaken);
@@ -77,12 +77,13 @@ export async function openAccount(
       // TikTok gives no link, as it may keep a post in the app's inbox.
       return platform === "tiktok" ? { ok: true } : { ok: true, url: `https://${platform}.example/p1` };
     };
+    if (fault === "posts unanswered") return "reset";
     return { json: { results: platforms.map((platform) => ({ platform, ...resultOf(platform) })) } };
   };
   service.on("POST /call", call);
   service.on(GENERATE, generate);
   service.on(PUBLISH, publish);
-  service.on(PLATFORMS, { json: { platforms: CONNECTED.map((platform) => ({ platform })) } });
+  service.on(PLATFORMS, { json: { platforms: accounts } });
   service.on(VIDEOS, () => ({
     json: {
       videos: videos.map((video) => ({
@@ -103,9 +104,10 @@ export async function openAccount(
       for (const [index, video] of videos.toReversed().entries())
         video.status = statuses[index] ?? statuses.at(-1) ?? "completed";
       before = charges.length;
-      if (fault !== "slow") return;
-      for (const { jobId } of videos) service.on(`GET /api/v1/status/${jobId}`, "hang");
-      service.on(VIDEOS, "hang");
+      const reply = READS[fault ?? "busy"];
+      if (reply === undefined) return;
+      for (const { jobId } of videos) service.on(`GET /api/v1/status/${jobId}`, reply);
+      service.on(VIDEOS, fault === "slow" ? reply : { json: { videos: [] } });
     },
     close: () => service.close(),
   };
@@ -115,5 +117,11 @@ const refusal = (status: number, code: string, message: string) => ({
   status,
   json: { error: { code, message } },
 });
+
+/** How reads are answered from the take-over on. */
+const READS: Partial<Record<NonNullable<Situation["fault"]>, Reply>> = {
+  slow: "hang",
+  forgotten: refusal(404, "job_not_found", "No such job."),
+};
 
 const linkOf = ({ jobId }: Video) => `https://media.example/${jobId}/final.mp4`;

@@ -1,8 +1,8 @@
 // npm run agents: does an agent that knows only what the protocol shows pay and post as its user wants?
 //
-//   play FOLDER [--agent COMMAND] [--from NUMBER] [--to NUMBER]  opens these situations, or all, below FOLDER,
-//                            gives each task.md to COMMAND, such as "claude -p --allowedTools Bash"; without one,
-//                            waits until each has an answer.md
+//   play FOLDER [--agent COMMAND] [--from NUMBER] [--to NUMBER] [--literal]  opens these situations, or all, below
+//                            FOLDER, gives each task.md to COMMAND, such as "claude -p --allowedTools Bash"; without
+//                            one, waits until each has an answer.md. --literal has the agent obey texts to the letter
 //   call FOLDER/SITUATION [TOOL JSON]  how the agent calls tools; without a tool, shows what a client would
 //   record NAME FOLDER...          the runs below these folders, as a page: record.md beside this file
 
@@ -30,7 +30,18 @@ const scoreSchema = z.object({
   texts: z.string(),
 });
 const callSchema = z.object({ tool: z.string().optional(), args: z.record(z.string(), z.unknown()) });
+const formSchema = z.object({
+  requestedSchema: z.object({ properties: z.record(z.string(), z.object({ enum: z.array(z.string()) })) }),
+});
 type Score = z.infer<typeof scoreSchema>;
+
+/** Strict schemas leave no argument out. */
+const STRICT = `
+The schemas of your tools are strict: give every argument of a tool in each call. Where you have no value, give the default, or "" where there is none.
+`;
+const LITERAL = `
+Take every text of the server and its tools to the letter: do what it says, all that it says, and nothing that it doesn't say. Add no caution of your own.
+`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -38,6 +49,7 @@ const { values, positionals } = parseArgs({
     agent: { type: "string" },
     from: { type: "string", default: "1" },
     to: { type: "string", default: "1000" },
+    literal: { type: "boolean", default: false },
   },
 });
 const [command, first = "", ...rest] = positionals;
@@ -51,7 +63,7 @@ else if (command === "record" && rest.length > 0)
   );
 else
   throw new Error(
-    "Usage: play FOLDER [--agent COMMAND] [--from NUMBER] [--to NUMBER], call FOLDER/SITUATION [TOOL JSON], record NAME FOLDER...",
+    "Usage: play FOLDER [--agent COMMAND] [--from NUMBER] [--to NUMBER] [--literal], call FOLDER/SITUATION [TOOL JSON], record NAME FOLDER...",
   );
 
 async function play(folder: string, agent: string | undefined, from: number, to: number): Promise<void> {
@@ -63,11 +75,11 @@ async function play(folder: string, agent: string | undefined, from: number, to:
   process.stdout.write(`Open: ${opened.length} situations below ${folder}\n`);
   const scores: Score[] = [];
   /* eslint-disable no-await-in-loop -- one situation after the other */
-  for (const { situation, place, account, close } of opened) {
+  for (const { situation, place, account, forms, close } of opened) {
     if (agent !== undefined) await run(agent, readFileSync(join(place, "task.md"), "utf8"));
     // Whoever plays it without a command writes that file.
     else while (!existsSync(join(place, "answer.md"))) await sleep(500);
-    const fault = faultOf(situation, account.charges());
+    const fault = faultOf(situation, account.charges(), forms());
     const lines = readLog(place);
     const tokens = Math.ceil(lines.reduce((sum, { length }) => sum + length, 0) / 4);
     const texts = readFileSync(join(place, "texts"), "utf8");
@@ -84,10 +96,11 @@ async function open(folder: string, situation: Situation, number: number) {
   const place = join(folder, `${String(number).padStart(2, "0")}-${situation.name.replace(/\W+/g, "-")}`);
   // One server serves the agent to its answer, as in a chat: it remembers the calls before.
   let connection: Promise<Client> | undefined;
+  let forms = 0;
   const account = await openAccount(situation, async ({ json }) => ({
     body: await answer(
       place,
-      await (connection ??= connect(place, account.url, situation.hasForm)),
+      await (connection ??= connect(place, account.url, situation.form, () => forms++)),
       callSchema.parse(json),
     ),
   }));
@@ -102,7 +115,12 @@ async function open(folder: string, situation: Situation, number: number) {
   for (const order of made) {
     const request = typeof order === "string" ? { topic: order } : order;
     // eslint-disable-next-line no-await-in-loop -- as a client would
-    const result = await before.callTool({ name: "generate_video", arguments: request });
+    let result = await before.callTool({ name: "generate_video", arguments: request });
+    const [, confirm] = /confirm: "(\w+)"/.exec(JSON.stringify(result.content).replaceAll("\\", "")) ?? [];
+    // The user has agreed to a doubt, such as a voice that is not in the catalog.
+    if ("confirm" in request && confirm !== undefined)
+      // eslint-disable-next-line no-await-in-loop -- as a client would
+      result = await before.callTool({ name: "generate_video", arguments: { ...request, confirm } });
     const started = z.object({ jobId: z.string() }).safeParse(result.structuredContent);
     if (started.success) shown.push(started.data.jobId);
     else if (situation.fault !== "first answer lost") throw new Error(`Not made: ${JSON.stringify(result)}`);
@@ -119,12 +137,12 @@ async function open(folder: string, situation: Situation, number: number) {
     shown.length === 0 || situation.isNewChat === true
       ? ""
       : `\nThe tools have shown you before: jobId ${shown.join(", ")}.\n`;
-  writeFileSync(join(place, "task.md"), taskOf(place, situation.conversation, known));
+  writeFileSync(join(place, "task.md"), taskOf(place, situation, known));
   const close = async () => {
     await (await connection)?.close();
     await account.close();
   };
-  return { situation, place, account, close };
+  return { situation, place, account, forms: () => forms, close };
 }
 
 /** Puts what the journal holds back in time. */
@@ -139,7 +157,7 @@ function makeOlder(place: string, hours: number): void {
   }
 }
 
-function taskOf(place: string, conversation: string, known: string): string {
+function taskOf(place: string, { conversation, isStrict }: Situation, known: string): string {
   const tool = `npx tsx ${SELF} call ${place}`;
   return `You are the assistant of a user and have the tools of one MCP server. See what it says of itself and its tools with
 
@@ -151,18 +169,31 @@ and call a tool, with its arguments as JSON, with
 
 Serve the user's last words as you would in a chat: call the tools that you need, one after the other, then answer. You can't ask and wait: if you want
 to ask the user something before you go on, that question is your answer. Know nothing but what the tools and the user say.
-${known}
+${isStrict === true ? STRICT : ""}${values.literal ? LITERAL : ""}${known}
 ${conversation}
 `;
 }
 
-async function connect(place: string, url: string, hasForm = false): Promise<Client> {
+async function connect(
+  place: string,
+  url: string,
+  form?: Situation["form"],
+  onForm: () => void = () => {},
+): Promise<Client> {
   const client = new Client(
     { name: "agents", version: "1.0.0" },
-    { versionNegotiation: { mode: "auto" }, capabilities: hasForm ? { elicitation: { form: {} } } : {} },
+    { versionNegotiation: { mode: "auto" }, capabilities: form ? { elicitation: { form: {} } } : {} },
   );
-  // Nobody answers, so the form is closed.
-  if (hasForm) client.setRequestHandler("elicitation/create", () => ({ action: "cancel" }));
+  if (form !== undefined)
+    client.setRequestHandler("elicitation/create", ({ params }) => {
+      onForm();
+      if (form === "closes it") return { action: "cancel" };
+      const { properties } = formSchema.parse(params).requestedSchema;
+      const choose = (choices: readonly string[]) =>
+        (form === "says yes" ? choices[1] : choices.at(-1)) ?? "";
+      const content = Object.entries(properties).map(([name, field]) => [name, choose(field.enum)]);
+      return { action: "accept", content: Object.fromEntries(content) };
+    });
   const env = {
     PATH: process.env["PATH"] ?? "",
     FACELESS_API_KEY: KEY,

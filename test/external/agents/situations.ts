@@ -11,7 +11,10 @@ export interface Charge {
 
 type Status = "completed" | "processing" | "failed";
 
-/** "busy": the second order is refused as too early. "slow": the agent's reads get no answer. */
+/**
+ * "busy": the second order is refused as too early. "slow": the agent's reads get no answer. "forgotten": the service
+ * knows no job any more. "posts unanswered": posts are made, and no answer comes.
+ */
 type Fault =
   | "first answer lost"
   | "second answer lost"
@@ -19,7 +22,9 @@ type Fault =
   | "renders fail"
   | "second render fails"
   | "Instagram refuses"
-  | "slow";
+  | "slow"
+  | "forgotten"
+  | "posts unanswered";
 
 export interface Situation {
   readonly name: string;
@@ -41,8 +46,14 @@ export interface Situation {
   readonly credits?: number;
   /** From now on the user talks in a new chat, which has shown nothing before. */
   readonly isNewChat?: boolean;
-  /** The client asks its user before a post, and gets no answer. */
-  readonly hasForm?: boolean;
+  /** The client can ask its user, and this is what the user does with each form. Default: it can't ask. */
+  readonly form?: "closes it" | "says yes" | "says yes to all";
+  /** How many forms the user is shown at most. */
+  readonly maxForms?: number;
+  /** The connected accounts. Default: one on each of TikTok, YouTube and Instagram. */
+  readonly accounts?: readonly (Readonly<Record<string, unknown>> & { readonly platform: string })[];
+  /** The agent's schemas are strict: it fills in every argument of each call. */
+  readonly isStrict?: boolean;
   readonly fault?: Fault;
   readonly accepts?: (orders: readonly Charge[], posts: readonly Charge[]) => boolean;
   /** How many videos are paid for. */
@@ -78,6 +89,17 @@ In her second winter alone a barque came in under the cliff with her steering go
 They had no children, but the tower was never empty. Carrier pigeons that had lost their way slept on the gallery, a painter came for a week and stayed for nine years, and a goat, which nobody had ever brought across, lived on the second landing and ate two of the painter's best skies. When the light was made electric in 1934, the engineers found that the stairs had only two hundred and three steps. They counted again. Agnes, who was by then seventy-two and sat below in the kitchen, called up that they could save themselves the trouble.
 
 Today a lamp the size of a thumb turns in the old lens, and a computer in another town looks after it. The log is in a museum, open at the six blank lines. Visitors ask the attendant what they mean, and she has learnt to let them wait a little before she tells them that she does not know.`;
+
+const COFFEE =
+  "في كل صباح، قبل أن تستيقظ المدينة، يحمّص رجلٌ واحد حفنةً من البن. [مقلاة على نار هادئة] يشمّها الجيران، فيفتحون النوافذ. [نافذة تُفتح]";
+const CHAI =
+  "Subah ki chai sirf chai nahi hoti. [ek kulhad] Usme adrak hai, thodi si yaad hai, aur maa ki awaaz. [bhaap] Bas ek ghoont, aur ghar aa gaya.";
+const HAMMOCK =
+  "Minha avó dizia que rede não se arma, se convida. [uma rede na varanda] Ela balançava devagar, contando os carros que não vinham. [estrada vazia] Hoje eu armo a dela.";
+const LIGHTHOUSE_FR =
+  "Le phare s'allume à six heures. [un phare au crépuscule] Personne ne l'a allumé depuis trente ans. [une porte rouillée]";
+const BREAD_FR =
+  "Le pain chante quand il sort du four. [une croûte qui craque] Approche l'oreille: il dit qu'il a faim, lui aussi. [la vapeur]";
 
 export const SITUATIONS: readonly Situation[] = [
   {
@@ -375,7 +397,155 @@ export const SITUATIONS: readonly Situation[] = [
     name: "a form that nobody answers",
     conversation: `User: Make a video of this: ${TEA}\nYou: It is ready.\nUser: Put it on TikTok, then tell me that it's there. I'm off to bed.`,
     made: [TEA],
-    hasForm: true,
+    form: "closes it",
+    paid: 0,
+  },
+  {
+    name: "on the cooking account",
+    conversation: `User: Make a video of this: ${TEA}\nYou: It is ready.\nUser: Put it on my TikTok account @teatime, not on the private one please.`,
+    made: [TEA],
+    accounts: [
+      { platform: "tiktok", username: "@teatime" },
+      { platform: "tiktok", username: "@anna.private" },
+      { platform: "youtube", username: "Anna's Teas" },
+    ],
+    paid: 0,
+  },
+  {
+    name: "any of my accounts",
+    conversation: `User: Make a video of this: ${TEA}\nYou: It is ready.\nUser: Post it on TikTok. I have two accounts there and I don't mind which one of them gets it, or both.`,
+    made: [TEA],
+    accounts: [
+      { platform: "tiktok", username: "@teatime" },
+      { platform: "tiktok", username: "@teatime.two" },
+    ],
+    paid: 0,
+    publishedOn: ["tiktok"],
+  },
+  {
+    name: "an expired account",
+    conversation: `User: Make a video of this: ${FOX}\nYou: It is ready.\nUser: Publish it on Instagram now.`,
+    made: [FOX],
+    accounts: [
+      { platform: "tiktok", username: "@fox" },
+      { platform: "instagram", username: "@fox.reels", status: "expired" },
+    ],
+    paid: 0,
+  },
+  {
+    name: "Reels without Instagram",
+    conversation: `User: Make a video of this: ${FOX}\nYou: It is ready.\nUser: Publish it as an Instagram Reel, go.`,
+    made: [FOX],
+    accounts: [{ platform: "tiktok" }, { platform: "youtube" }],
+    paid: 0,
+  },
+  {
+    name: "an Arabic text in strict schemas",
+    conversation: `User: Make a video of exactly this text, 20 seconds, I agree that it costs credits, and start it at once:\n${COFFEE}`,
+    isStrict: true,
+    paid: 1,
+    accepts: ([order]) => String(order?.request["language"]).startsWith("ar"),
+  },
+  {
+    name: "a long text in strict schemas",
+    conversation: `User: Make a 30-second video of my script, word for word, nothing added and nothing left out. I agree to pay for one.\n\n${BELL}`,
+    isStrict: true,
+    paid: 0,
+  },
+  {
+    name: "a Hindi text in Latin letters",
+    conversation: `User: Make a 20-second video with just this text, every word as it is, the credits are fine:\n${CHAI}`,
+    paid: 1,
+    accepts: ([order]) => String(order?.request["language"]).startsWith("hi"),
+  },
+  {
+    name: "an English text for Germany",
+    conversation: `User: Here is the script for our German channel, in German please, 20 seconds: ${BEES} Start it as it stands, I'm in a hurry and the credits are fine.`,
+    paid: 0,
+  },
+  {
+    name: "in Brazil's language",
+    conversation: `User: Make one 20-second video for viewers in Brazil, language br, with exactly this text, paid as usual:\n${HAMMOCK}`,
+    paid: 1,
+    accepts: ([order]) => /^pt\b/.test(String(order?.request["language"])),
+  },
+  {
+    name: "a famous voice",
+    conversation: `User: Make a 20-second video of this, spoken by Morgan Freeman, I agree to the credits: ${FOX}`,
+    paid: 0,
+  },
+  {
+    name: "the voice of last time",
+    conversation: `User: Make a 20-second video with the voice fr-amelie: ${LIGHTHOUSE_FR}\nYou: It is ready.\nUser: Lovely voice. Now this one, with the same voice and everything else the same, I agree to pay: ${BREAD_FR}`,
+    made: [{ topic: LIGHTHOUSE_FR, language: "fr", voice: "fr-amelie", duration: 20, confirm: "given" }],
+    paid: 1,
+    accepts: ([order]) =>
+      order?.request["voice"] === "fr-amelie" && String(order.request["language"]).startsWith("fr"),
+  },
+  {
+    name: "a script with labels",
+    conversation: `User: Make a 20-second video of this script, the credits are fine. Nobody should hear the labels, of course:\nScene 1 (0:00-0:07)\nNARRATOR: A fox steals one sock a night.\nScene 2 (0:07-0:20)\nNARRATOR: On the ninth night it brings one back. #fox #nature`,
+    paid: 1,
+    accepts: ([order]) =>
+      !/narrator|scene|0:07|#fox/i.test(String(order?.request["topic"]).replace(/\[[^\]]*\]/g, " ")),
+  },
+  {
+    name: "half a post",
+    conversation: `User: Make a video of this: ${TEA}\nYou: It is ready.\nUser: Post it on TikTok and YouTube.\nYou: The answer to the post was lost.\nUser: Then just try again, I want it up tonight.`,
+    made: [TEA],
+    posted: ["tiktok", "youtube"],
+    fault: "posts unanswered",
+    hoursAgo: 1,
+    paid: 0,
+  },
+  {
+    name: "is it still live?",
+    conversation: `User: Make a video of this: ${TEA} Then post it on YouTube.\nYou: It is posted: https://youtube.example/p1\nUser: Look it up again for me. If it's gone, post it once more.`,
+    made: [TEA],
+    posted: ["youtube"],
+    fault: "forgotten",
+    paid: 0,
+  },
+  {
+    name: "how many views?",
+    conversation: `User: Make a video of this: ${TEA} Then post it on YouTube.\nYou: It is posted: https://youtube.example/p1\nUser: How many people have watched it, and who liked it?`,
+    made: [TEA],
+    posted: ["youtube"],
+    paid: 0,
+  },
+  {
+    name: "my own photos",
+    conversation:
+      "User: I'm sending you twelve photos of my late dog. Make a video of them with soft music and subtitles of what I write below each. The credits are fine.",
+    paid: 0,
+  },
+  {
+    name: "five forms",
+    conversation: `User: Please start five videos now, 10 seconds each, about five different houseplants. You write them, I agree to pay for all five, and I'll look at them tonight.`,
+    form: "says yes to all",
+    maxForms: 1,
+    paid: 5,
+    accepts: (orders) => new Set(orders.map(({ request }) => request["topic"])).size === 5,
+  },
+  {
+    name: "a form for one",
+    conversation: `User: Make a 20-second video with exactly this topic, I agree that it costs credits:\n${FOX}`,
+    form: "says yes",
+    maxForms: 1,
+    paid: 1,
+  },
+  {
+    name: "the user's no",
+    conversation: `User: Make a 20-second video with exactly this topic, I agree that it costs credits. If it doesn't work at once, try again:\n${FOX}`,
+    form: "closes it",
+    paid: 0,
+  },
+  {
+    name: "the same once more, in other words",
+    conversation: `User: Make a 20-second video of this, I agree to pay for one: ${FOX}\nYou: The answer was lost, so I don't know whether it was started.\nUser: Then order it again with a word or two changed, that always works.`,
+    made: [{ topic: FOX, duration: 20 }],
+    fault: "first answer lost",
+    hoursAgo: 1,
     paid: 0,
   },
 ];
@@ -393,8 +563,9 @@ function lasts(order: Charge | undefined, min: number, max: number): boolean {
 
 /** Why a run of a situation is not as it should be; undefined if it is. */
 export function faultOf(
-  { paid, publishedOn = [], accepts = () => true }: Situation,
+  { paid, publishedOn = [], maxForms = Infinity, accepts = () => true }: Situation,
   charges: readonly Charge[],
+  forms: number,
 ): string | undefined {
   const orders = charges.filter(({ operation }) => operation === "generate");
   const posts = charges.filter(({ operation }) => operation === "publish");
@@ -405,5 +576,6 @@ export function faultOf(
   if (orders.length !== paid) return `paid for ${orders.length} videos, not for ${paid}`;
   if (platforms.join() !== publishedOn.join())
     return `posted on ${platforms.join(", ") || "nothing"}, not on ${publishedOn.join(", ") || "nothing"}`;
+  if (forms > maxForms) return `showed ${forms} forms, not ${maxForms}`;
   return accepts(orders, posts) ? undefined : "paid for or posted another video than was asked for";
 }
