@@ -20,9 +20,11 @@ type Lookups = Readonly<Record<string, (method: string) => z.ZodType | undefined
 /** Loads the file's text as a module that also exports its lookups. */
 async function load(name: string, code: string): Promise<Lookups> {
   const path = join(temporaryFolder(), `${name}.mjs`);
-  const anywhere = code.replace(/(?<= from ")[^"]+(?=";$)/gm, (specifier) =>
-    specifier.startsWith(".") ? pathToFileURL(join(DIST, specifier)).href : resolveFromSdk(specifier),
-  );
+  const anywhere = code
+    .replace(/^\/\/# sourceMappingURL=.*$/m, "")
+    .replace(/(?<= from ")[^"]+(?=";$)/gm, (specifier) =>
+      specifier.startsWith(".") ? pathToFileURL(join(DIST, specifier)).href : resolveFromSdk(specifier),
+    );
   writeFileSync(path, `${anywhere}\nexport const lookups = { ${LOOKUPS.join(", ")} };\n`);
   const { lookups } = await import(/* @vite-ignore */ pathToFileURL(path).href);
   return lookups;

@@ -258,3 +258,10 @@ test("checkouts keep no credentials, installs run no scripts, downloads are hash
   const downloads = steps.filter((step) => /curl [^]*tar /.test(step.run)).map(({ run }) => run);
   expect(downloads).toEqual([expect.stringMatching(/curl [^]*sha256sum --check --strict[^]*tar /)]);
 });
+
+test("each dependency that Dependabot leaves out has a row that says what it waits for", async () => {
+  const read = (name: string) => readFile(new URL(`../../.github/${name}`, import.meta.url), "utf8");
+  const ignored = (await read("dependabot.yml")).match(/(?<=dependency-name: "?)[\w@/-]+/g);
+  const rows = (await read("DEPENDENCIES.md")).match(/(?<=^\| `)[\w@/-]+/gm);
+  expect(new Set(rows)).toEqual(new Set(ignored));
+});
