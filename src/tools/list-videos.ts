@@ -94,7 +94,10 @@ export const listVideos = defineTool({
 
 function describeCount(count: number, { isFirst, isWhole }: { isFirst: boolean; isWhole: boolean }): string {
   if (count === 0) return `The service lists no ${isFirst ? "" : "more "}videos.`;
-  if (isFirst && !isWhole) return `The newest ${count} of the account's videos.`;
+  if (isFirst && !isWhole)
+    return count === 1
+      ? "The newest of the account's videos."
+      : `The newest ${count} of the account's videos.`;
   return `${count === 1 ? "1 video" : `${count} videos`}${isFirst ? ", newest first" : ""}.`;
 }
 
