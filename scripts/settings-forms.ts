@@ -25,7 +25,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
   FACELESS_CONFIRM_GENERATE: {
     title: "Ask before ordering",
     type: "string",
-    choices: ["off", "on", "always"],
+    choices: ["on", "off", "always"],
   },
   FACELESS_CONFIRM_PUBLISH: {
     title: "Ask before publishing",

@@ -144,9 +144,9 @@ export const SETTINGS = {
   confirmGenerate: {
     name: "FACELESS_CONFIRM_GENERATE",
     meaning:
-      "Asks you before a video is paid for, if your client can ask. always orders nothing if it can't. You are asked before a repeat in any case",
-    ...oneOf("off", "on", "always"),
-    default: "off",
+      "Asks you before a video is paid for, if your client can ask. always orders nothing if it can't. With off you are asked only before a repeat, and before an order that looks like a mistake",
+    ...oneOf("on", "off", "always"),
+    default: "on",
     isGuard: true,
   },
   confirmPublish: {
@@ -261,7 +261,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     saveDir: read(SETTINGS.saveDir),
     pollSeconds: read(SETTINGS.pollSeconds),
     maxGenerations: read(SETTINGS.maxGenerations),
-    confirmGenerate: read(SETTINGS.confirmGenerate) ?? "off",
+    confirmGenerate: read(SETTINGS.confirmGenerate) ?? "on",
     confirmPublish: read(SETTINGS.confirmPublish) ?? "on",
     /** Undefined keeps no journal on disk, as a sandbox does that ends with its process. */
     stateDir: startsSandbox || stateDir === OFF ? undefined : (stateDir ?? ownStateDir),

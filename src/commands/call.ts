@@ -102,7 +102,7 @@ async function run(
   return config.startsSandbox ? { ...result, nextStep: ONE_SANDBOX } : result;
 }
 
-/** Asks what a client would ask its user. The tools refuse a false where nothing but a yes counts. */
+/** Asks what a client would ask its user. False: `--yes` stands for the answer. */
 async function askAtTerminal(
   describe: Parameters<ToolContext["askUser"]>[0],
   { config, tool, saysYes }: Call,
@@ -114,16 +114,19 @@ async function askAtTerminal(
   const isTerminal = input.isTTY === true && errors.isTTY === true;
   const mode = tool.effect === "spends" ? config.confirmGenerate : config.confirmPublish;
   const onlyTerminal = mode === "always";
-  if (onlyTerminal ? !isTerminal : saysYes) return false;
+  if (saysYes && !onlyTerminal) return false;
   const question = await describe();
   if (isTerminal) {
     if (await ui.confirm(`${question.message}\n${question.yes}?`, interrupted)) return true;
     throw declinedError(question, "accept", true);
   }
+  const why = onlyTerminal ? "here only a yes in a terminal counts" : "--yes was not given";
   throw new BridgeError({
     code: "declined",
-    message: `There is no terminal to ask in, and --yes was not given. The question is: ${question.message}`,
-    nextStep: "Call again with --yes only if the user wants exactly that.",
+    message: `There is no terminal to ask in, and ${why}. The question is: ${question.message}`,
+    nextStep: onlyTerminal
+      ? "Tell the user to make this call in a terminal, if they want exactly that."
+      : "Call again with --yes only if the user wants exactly that.",
     outcome: "not_sent",
     retryable: false,
   });

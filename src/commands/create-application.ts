@@ -98,6 +98,7 @@ export function createApplication({ config, service, clock, log, redact }: Given
     }),
     publishOnce: new PublishOnce({ service, guard, journal }),
     finishPaidRequests: () => guard.close(),
+    asksBeforeOrders: config.confirmGenerate !== "off",
     canPublish: !config.readOnly && !config.noPublish,
     elicitation: new Elicitation(log),
     clock,

@@ -45,7 +45,11 @@ export async function runDemo(host: Host): Promise<number> {
       FACELESS_SAVE_DIR: await mkdtemp(join(temporaryDir, "faceless-demo-")),
     };
     const config = readConfig(settings, { ...NO_FLAGS, sandbox: true }, temporaryDir);
-    const tools = openTools("demo", config, host, ui, async () => false);
+    const tools = openTools("demo", config, host, ui, async (describe) => {
+      const { message, yes } = await describe();
+      ui.step("Your client asks you before anything is paid or posted", [message, `You choose: ${yes}`]);
+      return true;
+    });
     const isPublished = await drive(tools, ui, (config.sandboxSeconds * 2 + 60) * 1000);
     const file = "The file stays until your system clears its temporary folder.";
     const isAttended = input.isTTY === true && output.isTTY === true && !env["CI"];
@@ -95,7 +99,7 @@ async function drive(
 
   const { results } = await run(publishVideo, { jobId, platforms });
   ui.step(
-    "You say where, and publish_video posts it, with one result per platform",
+    "publish_video posts it, with one result per platform",
     results.map(({ platform, ok, url, error }) =>
       ok
         ? `${platformTitle(platform)}: posted ${String(url)}`

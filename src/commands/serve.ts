@@ -7,6 +7,7 @@ import * as z from "zod";
 import { type Clock, systemClock } from "../clock.ts";
 import { errnoOf } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { ConnectedClient } from "../mcp/connected-client.ts";
 import { createServer } from "../mcp/server.ts";
 import { StdioTransport } from "../mcp/transport.ts";
 import { Subscriptions } from "../mcp/subscriptions.ts";
@@ -42,7 +43,8 @@ export function serve(
   for (const { variable, problem, fix } of config.problems) log.warn(`${variable} ${problem}. ${fix}.`);
   const receiver = openReceiver(config, log, (jobId) => application.poller.hint(jobId));
   const subscriptions = new Subscriptions(application);
-  const tasks = new Tasks(application);
+  const client = new ConnectedClient();
+  const tasks = new Tasks(application, client);
   const transport = new StdioTransport({
     input,
     output,
@@ -50,7 +52,7 @@ export function serve(
     // Jobs of earlier processes are known before anything is served that may show them.
     ready: () => application.jobs.restore(),
     hooks: {
-      ...tasks.hooks,
+      ...client.hooks,
       ...subscriptions.hooks,
       "tools/list": {
         answered() {
@@ -63,7 +65,7 @@ export function serve(
       },
     },
   });
-  serveStdio(({ era }) => createServer(application, era, subscriptions, tasks), {
+  serveStdio(({ era }) => createServer(application, era, subscriptions, tasks, client), {
     transport,
     onerror: (error) => log.debug(`stdio: ${error.message}`),
   });

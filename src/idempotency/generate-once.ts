@@ -57,7 +57,7 @@ export interface CallerOptions {
 export interface GenerateOptions extends CallerOptions {
   /** Why the order looks like a mistake. Counts only if the journal has no order of the same words. */
   readonly warnings?: readonly OrderWarning[];
-  /** `ask` is called before every order, not only before a repeat. */
+  /** `ask` is called before every order, not only before what `confirm` confirms. */
   readonly asksFirst?: boolean;
   /** Called before an order is sent. Throws unless it may be sent; resolves to the time that the user took. */
   readonly ask?: (plan: OrderPlan) => Promise<{ readonly userMs: number }>;
@@ -76,6 +76,8 @@ export interface OrderPlan {
   readonly key: string;
   /** The newest of the same orders, and how many there are; undefined for the first. */
   readonly repeat: { readonly ageMs: number; readonly count: number } | undefined;
+  /** What the code confirms although it looks like a mistake: the findings, in figures. */
+  readonly doubts: readonly string[];
 }
 
 export interface NewlyStarted {
@@ -131,9 +133,11 @@ export class GenerateOnce {
       await this.#checkLimit(entries);
 
       const isRepeat = newest !== undefined && confirm === code;
-      if (ask !== undefined && (isRepeat || asksFirst) && confirmedKey !== code) {
+      const isDoubted = doubts.length > 0; // without the code it was refused above
+      if (ask !== undefined && (isRepeat || isDoubted || asksFirst) && confirmedKey !== code) {
         const repeat = isRepeat ? { ageMs: journal.ageMs(newest), count: matching.length } : undefined;
-        const { userMs } = await ask({ key: `generate ${code}`, repeat });
+        const findings = doubts.map(({ finding }) => finding);
+        const { userMs } = await ask({ key: `generate ${code}`, repeat, doubts: findings });
         call.extend(userMs);
         // The user may have taken minutes: their yes holds only if nothing newer is known by now.
         confirmedKey = code;

@@ -23,6 +23,8 @@ export interface Application extends Pick<ToolContext, "generateOnce" | "publish
   readonly waitForEnd: (wait: Wait) => Promise<Job>;
   /** Sends nothing paid or public any more. Resolves when the outcomes of what was sent are known. */
   readonly finishPaidRequests: () => Promise<void>;
+  /** True if users are asked before every order, where their client can ask. */
+  readonly asksBeforeOrders: boolean;
   /** True if clients are offered publish_video. */
   readonly canPublish: boolean;
   readonly elicitation: Elicitation;

@@ -1,5 +1,6 @@
 // Asks the user before something is posted or paid for, if the client can. A modern client gets the question as
-// its answer and calls again; a legacy one is asked while its call waits. Only this question's yes counts.
+// its answer and calls again; a legacy one is asked while its call waits. Only this question's yes counts, and a
+// yes to all that follow.
 
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -8,7 +9,9 @@ import {
   type McpServer,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { once } from "node:events";
 import type { Log } from "../log.ts";
+import { inSentences } from "../text.ts";
 import { declinedError, type Question } from "../tools/question.ts";
 import { valueAt } from "../value-at.ts";
 
@@ -31,10 +34,18 @@ const FIELD = "decision";
 /** The user may be away from the screen. */
 const MAX_ANSWER_MS = 5 * 60_000;
 
+/** What became of a yes that came too late, for the next result about its subject. */
+type TooLate = Pick<Question, "jobId" | "tooLate">;
+
 export class Elicitation {
   readonly #log: Log;
   /** Modern protocol: the question's key by the state that the client gives back. Each serves once. */
   readonly #open = new Map<string, string>();
+  /** The choices to which the user has agreed for all that follows. */
+  readonly #agreedToAll = new Set<string>();
+  /** Legacy protocol: the last question that offers such a choice. The next one waits for its answer. */
+  #lastOffer: Promise<unknown> = Promise.resolve();
+  #tooLate: readonly TooLate[] = [];
 
   constructor(log: Log) {
     this.#log = log;
@@ -49,28 +60,60 @@ export class Elicitation {
     const mayAsk = canAsk(server, request);
     if (!isAnswer && !mayAsk) return false;
     const question = await describe();
-    const answer =
-      request.envelope === undefined
-        ? await this.#ask(request, question)
-        : this.#answerTo(request, question, mayAsk);
-    const choice = valueAt(answer, "content", FIELD);
-    const action = valueAt(answer, "action");
-    if (action === "accept" && choice === question.yes) return true;
-    throw declinedError(question, action, choice !== undefined);
+    if (request.envelope !== undefined)
+      return this.#isAgreed(question) || this.#judge(question, this.#answerTo(request, question, mayAsk));
+    if (question.yesToAll === undefined) return this.#judge(question, await this.#ask(request, question));
+    // One form at a time, as its answer may make the others needless.
+    const answered = this.#lastOffer.then(
+      async () => this.#isAgreed(question) || this.#judge(question, await this.#ask(request, question)),
+    );
+    this.#lastOffer = answered.catch(() => {});
+    return answered;
   }
 
-  /** The client's answer, unchecked; undefined if it gave none. */
-  async #ask(request: McpRequest, question: Question): Promise<unknown> {
-    try {
-      return await request.send(
-        { method: "elicitation/create", params: formFor(question) },
-        { timeout: MAX_ANSWER_MS, signal: request.signal },
-      );
-    } catch (error) {
-      // The client failed to ask, answered nonsense or took too long: none of these is a yes.
-      this.#log.info("The client did not get an answer from the user.", error);
-      return undefined;
+  /**
+   * What became of late yeses, as sentences, once: about a job in a result or call that names it, about an order
+   * in any.
+   */
+  takeTooLate(names: (jobId: string) => boolean): string | undefined {
+    const isAbout = ({ jobId }: TooLate) => jobId === undefined || names(jobId);
+    const taken = this.#tooLate.filter(isAbout);
+    this.#tooLate = this.#tooLate.filter((one) => !isAbout(one));
+    return taken.length === 0 ? undefined : inSentences(...taken.map(({ tooLate }) => tooLate));
+  }
+
+  #isAgreed({ yesToAll }: Question): boolean {
+    return yesToAll !== undefined && this.#agreedToAll.has(yesToAll);
+  }
+
+  /** Returns true for a yes, and throws for anything else. */
+  #judge(question: Question, answer: unknown): true {
+    const choice = valueAt(answer, "content", FIELD);
+    if (isYes(question, answer)) {
+      if (question.yesToAll !== undefined && choice === question.yesToAll)
+        this.#agreedToAll.add(question.yesToAll);
+      return true;
     }
+    throw declinedError(question, valueAt(answer, "action"), choice !== undefined);
+  }
+
+  /** The client's answer, unchecked; undefined if it gave none before the call ended. */
+  async #ask(request: McpRequest, question: Question): Promise<unknown> {
+    const { signal } = request;
+    if (signal.aborted) return undefined;
+    // Not cancelled with the call: a client may leave the form open, and the user may still say yes.
+    const answer = request
+      .send({ method: "elicitation/create", params: formFor(question) }, { timeout: MAX_ANSWER_MS })
+      .catch((error: unknown) => {
+        // The client failed to ask, answered nonsense or took too long: none of these is a yes.
+        this.#log.info("The client did not get an answer from the user.", error);
+      });
+    const first = await Promise.race([answer, once(signal, "abort")]);
+    if (!signal.aborted) return first;
+    void answer.then((late) => {
+      if (isYes(question, late)) this.#tooLate = [...this.#tooLate, question];
+    });
+    return undefined;
   }
 
   #answerTo(request: McpRequest, question: Question, mayAsk: boolean): unknown {
@@ -92,23 +135,36 @@ export class Elicitation {
 }
 
 /** One choice, nothing chosen in advance. Some clients mark the first all the same: that is the no. */
-function formFor({ message, yes, no }: Question) {
+function formFor({ message, yes, no, yesToAll }: Question) {
+  const choices = [no, yes, ...(yesToAll === undefined ? [] : [yesToAll])];
   return {
     message,
     requestedSchema: {
       type: "object" as const,
       // Some show the title alone.
-      properties: { [FIELD]: { type: "string" as const, title: `${yes}?`, enum: [no, yes] } },
+      properties: { [FIELD]: { type: "string" as const, title: `${yes}?`, enum: choices } },
       required: [FIELD],
     },
   };
 }
 
-/** True if a question can reach the user. An empty `elicitation` means forms, as before there were modes. */
+function isYes({ yes, yesToAll }: Question, answer: unknown): boolean {
+  const choice = valueAt(answer, "content", FIELD);
+  return (
+    valueAt(answer, "action") === "accept" &&
+    (choice === yes || (choice !== undefined && choice === yesToAll))
+  );
+}
+
+/** True if a question can reach the user. */
 export function canAsk(server: Server, { envelope }: McpRequest): boolean {
   // A legacy client declares its capabilities once, at initialize; a modern one with each request.
-  const declared = valueAt(envelope, CLIENT_CAPABILITIES_META_KEY) ?? server.getClientCapabilities();
-  const modes = valueAt(declared, "elicitation");
+  return canShowForms(valueAt(envelope, CLIENT_CAPABILITIES_META_KEY) ?? server.getClientCapabilities());
+}
+
+/** An empty `elicitation` means forms, as before there were modes. */
+export function canShowForms(capabilities: unknown): boolean {
+  const modes = valueAt(capabilities, "elicitation");
   if (typeof modes !== "object" || modes === null) return false;
   return "form" in modes || !("url" in modes);
 }

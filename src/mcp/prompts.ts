@@ -5,6 +5,7 @@ import * as z from "zod";
 import { PROMPTS } from "../prompts/catalog.ts";
 import { type Prompt, readArguments } from "../prompts/prompt.ts";
 import type { Application } from "./application.ts";
+import { canAsk } from "./elicitation.ts";
 import { maxWaitSeconds } from "./patience.ts";
 import { clientInfo } from "./tools.ts";
 
@@ -18,7 +19,10 @@ const getParams = () =>
   });
 
 /** All of them lead to a new video, which a server that only reads can't start. */
-export function registerPrompts({ server }: McpServer, { config, canPublish }: Application): void {
+export function registerPrompts(
+  { server }: McpServer,
+  { config, canPublish, asksBeforeOrders }: Application,
+): void {
   if (config.readOnly) return;
   server.registerCapabilities({ prompts: { listChanged: false } });
   server.setRequestHandler("prompts/list", () => ({ prompts: PROMPTS.map(listed) }));
@@ -32,6 +36,7 @@ export function registerPrompts({ server }: McpServer, { config, canPublish }: A
         throw invalidParams(`Invalid arguments for prompt ${name}: ${problems.join(", ")}`);
       const { description, text } = prompt.write(values, {
         canPublish,
+        asksUser: asksBeforeOrders && canAsk(server, mcpReq),
         sandbox: config.sandbox,
         sandboxSeconds: config.sandboxSeconds,
         // The waits that it tells of are those of get_video_status.

@@ -2,6 +2,7 @@
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { type BridgeError, describeFailure, type Effect, errorMeta, toBridgeError } from "../errors.ts";
+import { inSentences } from "../text.ts";
 import type { Application } from "./application.ts";
 
 /** Text and structure say the same, since some clients show the model only the one, some only the other. */
@@ -14,9 +15,15 @@ export function successResult(structuredContent: Readonly<Record<string, unknown
   };
 }
 
-export function failureResult(error: BridgeError, effect: Effect, nowMs: number): CallToolResult {
+/** `addition`: further sentences for the model. */
+export function failureResult(
+  error: BridgeError,
+  effect: Effect,
+  nowMs: number,
+  addition?: string,
+): CallToolResult {
   return {
-    content: [{ type: "text", text: describeFailure(error, effect, nowMs) }],
+    content: [{ type: "text", text: inSentences(describeFailure(error, effect, nowMs), addition) }],
     isError: true,
     _meta: { "faceless/error": errorMeta(error) },
   };

@@ -5,6 +5,7 @@ import { VERSION, WEBSITE } from "../version.ts";
 import { UNSUPPORTED } from "../tools/catalog.ts";
 import type { Application } from "./application.ts";
 import { APPS_EXTENSION } from "./card/card.ts";
+import type { ConnectedClient } from "./connected-client.ts";
 import { registerCompletions } from "./completions.ts";
 import { registerPrompts } from "./prompts.ts";
 import { registerResources } from "./resources.ts";
@@ -20,6 +21,7 @@ export function createServer(
   era: ProtocolEra,
   subscriptions: Subscriptions,
   tasks: Tasks,
+  client: ConnectedClient,
 ): McpServer {
   const server = new McpServer(
     {
@@ -37,7 +39,7 @@ export function createServer(
       ],
     },
     {
-      instructions: instructionsFor(application),
+      instructions: instructionsFor(application, application.asksBeforeOrders && client.canAsk),
       capabilities: {
         resources: { subscribe: true, listChanged: true },
         // The card is that of a tool that a server that only reads doesn't offer.
@@ -58,14 +60,19 @@ export function createServer(
  * Names only what is offered. Some clients cut at 512 characters, so the second paragraph has what a model could
  * do without.
  */
-function instructionsFor({ config, canPublish }: Pick<Application, "config" | "canPublish">): string {
+function instructionsFor(
+  { config, canPublish }: Pick<Application, "config" | "canPublish">,
+  asksUser: boolean,
+): string {
   const purpose = "Makes faceless short videos from a topic.";
   const unset = config.problems.length === 0 ? "" : " Not set up: each call says what to set.";
   const sandbox = config.sandbox ? " A sandbox: nothing is rendered, charged or posted." : "";
   if (config.readOnly)
     return `${purpose}${unset}${sandbox} This server only reads: list_videos shows the account's videos, get_video_status one of them. It shows no ${UNSUPPORTED.facts}.`;
-  const steps =
-    "Write topics with the user, get their yes unless they left it to you, call generate_video once per video, follow with get_video_status, show the link";
+  const order = asksUser
+    ? "show them, call generate_video once per video (the user is asked then)"
+    : "get their yes unless they left it to you, call generate_video once per video";
+  const steps = `Write topics with the user, ${order}, follow with get_video_status, show the link`;
   const pays = config.sandbox ? "" : `: ${canPublish ? "each pays or posts" : "it pays"}`;
   const rest = canPublish
     ? `; publish_video only if asked. Never repeat either to check${pays}. No tool shows ${UNSUPPORTED.facts}; ${UNSUPPORTED.videos}; ${UNSUPPORTED.posts}: say so.`

@@ -18,10 +18,10 @@ import { hasEnded, lastState, startedAtMs } from "../jobs/job-record.ts";
 import { JOB_ID, jobIdFrom, jobUri } from "../service/job.ts";
 import { describe } from "../tools/describe.ts";
 import type { Application } from "./application.ts";
+import type { ConnectedClient } from "./connected-client.ts";
 import { waitWithProgress } from "./progress.ts";
 import { describeJob } from "./resources.ts";
 import { readError, successResult } from "./results.ts";
-import type { Hook } from "./transport.ts";
 import { valueAt } from "../value-at.ts";
 
 type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta" | "notify" | "signal">;
@@ -44,66 +44,68 @@ const LEGACY = { ttl: null, pollInterval: POLL_INTERVAL_MS };
 const CANCELLED =
   "Nothing waits for this video any more. Its render goes on and was paid for: get_video_status shows it, and it need not be generated again.";
 
+/** The methods of one protocol, by their names. Each gets the task as it is now. */
+type Methods = Readonly<
+  Record<`tasks/${string}`, (task: Task, request: McpRequest) => Result | Promise<Result>>
+>;
+
 /** The tasks of one connection. */
 export class Tasks {
   readonly #application: Application;
   /** Ends the polling of each job, by its id. A task that was cancelled so stays that, whatever its job does. */
   readonly #followed = new Map<string, AbortController>();
-  /** A legacy client declares tasks once, at initialize; a modern one with each request. */
-  #legacyClientHasTasks = false;
+  readonly #client: ConnectedClient;
 
-  constructor(application: Application) {
+  constructor(application: Application, client: ConnectedClient) {
     this.#application = application;
+    this.#client = client;
   }
-
-  /** Hooks for the transport. The key is the method. */
-  readonly hooks: Readonly<Record<string, Hook>> = {
-    initialize: {
-      inbound: (message) => {
-        this.#legacyClientHasTasks = valueAt(message, "params", "capabilities", "tasks") !== undefined;
-      },
-    },
-  };
 
   /** True if tools/list says that a call may be a task; only the legacy protocol does. */
   get areListed(): boolean {
-    return this.#legacyClientHasTasks;
+    return this.#client.hasLegacyTasks;
   }
 
   /** Serves tasks/… on a server of this connection and declares them, if its client may use them. */
   attach({ server }: McpServer, era: ProtocolEra): void {
     const isModern = era === "modern";
-    if (this.#application.config.readOnly || !(isModern || this.#legacyClientHasTasks)) return;
-    const words = isModern ? MODERN : LEGACY;
+    if (this.#application.config.readOnly || !(isModern || this.#client.hasLegacyTasks)) return;
     server.registerCapabilities(
       isModern
         ? { extensions: { [EXTENSION]: {} } }
         : { tasks: { cancel: {}, requests: { tools: { call: {} } } } },
     );
     const params = z.looseObject({ taskId: z.string() });
-    const serve = (method: string, answer: (task: Task, request: McpRequest) => Result | Promise<Result>) =>
+    for (const [method, answer] of Object.entries(isModern ? this.#modern : this.#legacy))
       server.setRequestHandler(method, { params }, async ({ taskId }, { mcpReq }) => {
         if (isModern) requireExtension(mcpReq);
         return answer(await this.#refresh(taskId, mcpReq.signal), mcpReq);
       });
-    serve("tasks/get", async (task) => ({
-      ...task,
-      ...words,
-      ...(isModern && task.status === "completed" && { result: await this.#result(task.taskId) }),
-    }));
-    serve("tasks/cancel", ({ taskId, status }) => {
-      if (status === "working") this.#followed.get(taskId)?.abort();
-      else if (!isModern) throw invalidParams(`The task can't be cancelled: it is ${status}.`);
-      return { ...this.#taskOf(taskId), ...words };
-    });
-    // No task ever asks for input.
-    if (isModern) serve("tasks/update", () => ({}));
-    else
-      serve("tasks/result", async ({ taskId }, request) => {
-        await this.#untilEnded(taskId, request);
-        return { ...(await this.#result(taskId)), _meta: { [RELATED_TASK_META_KEY]: { taskId } } };
-      });
   }
+
+  readonly #modern: Methods = {
+    "tasks/get": async (task) => ({
+      ...task,
+      ...MODERN,
+      ...(task.status === "completed" && { result: await this.#result(task.taskId) }),
+    }),
+    "tasks/cancel": (task) => ({ ...this.#cancel(task), ...MODERN }),
+    // No task ever asks for input.
+    "tasks/update": () => ({}),
+  };
+
+  readonly #legacy: Methods = {
+    "tasks/get": (task) => ({ ...task, ...LEGACY }),
+    "tasks/cancel": (task) => {
+      if (task.status !== "working")
+        throw invalidParams(`The task can't be cancelled: it is ${task.status}.`);
+      return { ...this.#cancel(task), ...LEGACY };
+    },
+    "tasks/result": async ({ taskId }, request) => {
+      await this.#untilEnded(taskId, request);
+      return { ...(await this.#result(taskId)), _meta: { [RELATED_TASK_META_KEY]: { taskId } } };
+    },
+  };
 
   /**
    * The answer to a call that has started a job: a task if the client takes one and the job has not ended. A legacy
@@ -117,7 +119,7 @@ export class Tasks {
     const result = successResult(structured);
     const jobId = String(structured["jobId"]);
     const isModern = request.envelope !== undefined;
-    const isTask = isModern ? declaresExtension(request) : this.#legacyClientHasTasks && isRequested;
+    const isTask = isModern ? declaresExtension(request) : this.#client.hasLegacyTasks && isRequested;
     if (!isTask || hasEnded(this.#application.jobs.get(jobId))) return result;
     this.#follow(jobId);
     const task = this.#taskOf(jobId);
@@ -190,6 +192,12 @@ export class Tasks {
       forMs: Infinity,
       signal: cancellation === undefined ? request.signal : AbortSignal.any([request.signal, cancellation]),
     });
+  }
+
+  /** Stops waiting for the job, whose render goes on. A task that has ended stays as it is. */
+  #cancel({ taskId, status }: Task): Task {
+    if (status === "working") this.#followed.get(taskId)?.abort();
+    return this.#taskOf(taskId);
   }
 
   /** Has the job polled. A job that has ended is not. */

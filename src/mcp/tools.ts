@@ -14,7 +14,7 @@ import { runTool, type Tool, type ToolContext } from "../tools/tool.ts";
 import { TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
 import type { Application } from "./application.ts";
 import { CARD_URI } from "./card/card.ts";
-import { AskUser } from "./elicitation.ts";
+import { AskUser, canAsk } from "./elicitation.ts";
 import { maxWaitSeconds, withMaxWait } from "./patience.ts";
 import { waitWithProgress } from "./progress.ts";
 import { failureResult, successResult } from "./results.ts";
@@ -33,6 +33,7 @@ export function registerTools({ server }: McpServer, application: Application, t
       seconds: maxWaitSeconds(clientInfo(server, mcpReq), true),
       asTask: tasks.areListed,
       sandbox: config.sandbox,
+      asksUser: application.asksBeforeOrders && canAsk(server, mcpReq),
     };
     return { tools: tools.map((tool) => listed(tool, shown)) };
   });
@@ -41,8 +42,17 @@ export function registerTools({ server }: McpServer, application: Application, t
     if (tool === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
     const { name, effect } = tool;
+    /** What became of yeses that came too late, which is said once: not to a call that has ended, too. */
+    const takeTooLate = (result: object = {}) => {
+      if (mcpReq.signal.aborted) return undefined;
+      const text = JSON.stringify([params.arguments, result]).toLowerCase();
+      return application.elicitation.takeTooLate((jobId) => text.includes(jobId));
+    };
     try {
-      const result = await runTool(tool, params.arguments, toolContext(application, server, mcpReq));
+      const ran = await runTool(tool, params.arguments, toolContext(application, server, mcpReq));
+      const tooLate = takeTooLate(ran);
+      const result =
+        tooLate === undefined ? ran : { ...ran, summary: `${String(ran["summary"])} ${tooLate}` };
       // A repeated call isn't a task: it has to say at once that nothing was charged.
       if (tool.startsJob !== true || result["alreadyStarted"] === true) return successResult(result);
       // Each job is a resource.
@@ -54,26 +64,27 @@ export function registerTools({ server }: McpServer, application: Application, t
       if (error instanceof AskUser) return error.result;
       const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
       log.info(`${name}: ${failure.message}`, failure.cause);
-      return failureResult(failure, effect, clock.now());
+      return failureResult(failure, effect, clock.now(), takeTooLate());
     }
   });
 }
 
 /** A tool as clients see it, with the longest wait that this one was measured to have the patience for. */
 function listed(
-  { name, title, description, sandboxDescription, annotations, startsJob }: Tool,
+  { name, title, description, descriptionIfAsked, sandboxDescription, annotations, startsJob }: Tool,
   {
     seconds,
     asTask,
     sandbox,
-  }: { readonly seconds: number; readonly asTask: boolean; readonly sandbox: boolean },
+    asksUser,
+  }: Readonly<{ seconds: number; asTask: boolean; sandbox: boolean; asksUser: boolean }>,
 ) {
   const schemas = TOOL_SCHEMAS[name];
   if (schemas === undefined) throw new TypeError(`${name} has no schemas.`);
   return {
     name,
     title,
-    description: sandbox ? (sandboxDescription ?? description) : description,
+    description: (sandbox ? sandboxDescription : asksUser ? descriptionIfAsked : undefined) ?? description,
     inputSchema: withMaxWait(schemas.input, seconds),
     annotations: { title, ...annotations },
     ...(startsJob === true && asTask && { execution: { taskSupport: "optional" as const } }),

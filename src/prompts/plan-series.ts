@@ -34,7 +34,7 @@ ${craft.writingRules(target)}
 
 ## Then
 1. Show me a table with number, working title, first line and idea; below it each topic with its count, the settings, and what I should check. Say that each video ${craft.whatItCosts(on)}${on.sandbox ? "" : `, so that ${count} videos cost ${count} times what one costs`}. Ask which to make: all, some, or only the first to see how it looks. Wait for my answer; without a clear yes make none.
-2. For each video that I agreed to, and no other, call \`generate_video\` exactly once, one after the other, without \`voice\` unless I name one:
+2. For each video that I agreed to, and no other, call \`generate_video\` exactly once, one after the other, without \`voice\` unless I name one${on.asksUser ? ". I am asked before the first one starts, and can agree to all of them there" : ""}:
 ${craft.generateCall(target, { topic: "<the topic of this video>" })}
    Stop at the first call that fails or whose outcome is unknown, and tell me what was started. A failed render, or a video that I don't like, is no yes to another: ask me again.
 3. For each job: ${craft.followTheJob(on)}

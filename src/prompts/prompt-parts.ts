@@ -107,6 +107,13 @@ export function followTheJob({ maxWaitSeconds }: Surroundings): string {
   return `Follow it with \`get_video_status\` and \`waitSeconds\` ${maxWaitSeconds} until \`done\`. Never generate again to check on it. If a call fails, tell me what it says, and stop.`;
 }
 
+/** The end of the step that shows the topic, and the beginning of the one that orders: one yes is enough. */
+export function consent({ asksUser }: Surroundings) {
+  return asksUser
+    ? { ask: "", order: "Then, without waiting for an answer, as I am asked before it starts, call" }
+    : { ask: " Ask, and wait for my answer.", order: "Only when I have agreed, call" };
+}
+
 /** The end of a step; empty on a server that can't publish. */
 export function publishIfAsked({ canPublish, sandbox }: Surroundings): string {
   if (!canPublish) return "";

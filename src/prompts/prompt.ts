@@ -35,6 +35,8 @@ export type Values<Of extends Arguments> = {
 export interface Surroundings {
   /** Clients are offered publish_video. */
   readonly canPublish: boolean;
+  /** The server asks the user before every order, so that the model need not. */
+  readonly asksUser: boolean;
   readonly sandbox: boolean;
   readonly sandboxSeconds: number;
   /** How long the client may wait in one call. */

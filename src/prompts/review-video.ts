@@ -35,6 +35,6 @@ Ask me to watch it once with sound and once without:
 ## 3. Then
 1. Sum up in two sentences: ready or not, and why.
 2. If it is ready, say so. For each platform that I name, or else that \`list_connected_platforms\` shows, write a title, a caption and hashtags for me to paste there, which promise nothing that the video doesn't show. Say where its rules want a label for generated media or advertising: I set it there, since the service documents none.${craft.publishIfAsked(on)}
-3. If something must change: a finished video can't be edited here, and a new one ${craft.whatItCosts(on)}. Show me the changed topic and the settings, and ask. Only when I have agreed, call \`generate_video\`, exactly once. ${craft.followTheJob(on)}`,
+3. If something must change: a finished video can't be edited here, and a new one ${craft.whatItCosts(on)}. Show me the changed topic and the settings.${craft.consent(on).ask} ${craft.consent(on).order} \`generate_video\`, exactly once. ${craft.followTheJob(on)}`,
   }),
 });

@@ -25,8 +25,8 @@ ${craft.targetLines(target)}
 ${craft.writingRules(target)}
 
 ## Then
-1. Show me the topic, its count, settings (as below unless my wish differs) and what I should check. Say that the video ${craft.whatItCosts(on)}. Ask, and wait for my answer.
-2. Only when I have agreed, call \`generate_video\`, exactly once, without \`voice\` unless I name one:
+1. Show me the topic, its count, settings (as below unless my wish differs) and what I should check. Say that the video ${craft.whatItCosts(on)}.${craft.consent(on).ask}
+2. ${craft.consent(on).order} \`generate_video\`, exactly once, without \`voice\` unless I name one:
 ${craft.generateCall(target)}
 3. ${craft.followTheJob(on)}
 4. Give me the link.${craft.publishIfAsked(on)}`,

@@ -20,7 +20,7 @@ export const confirmArgument = () =>
 /** Asks the user if the client can. Throws unless they agree, or can't be asked and need not be. */
 export async function confirmByUser(
   question: () => Question,
-  mustAsk: boolean,
+  { mustAsk, done }: { readonly mustAsk: boolean; readonly done: "ordered" | "posted" },
   { askUser, clock }: Pick<ToolContext, "askUser" | "clock">,
 ): Promise<{ readonly isAgreed: boolean; readonly userMs: number }> {
   const askedMs = clock.monotonicMs();
@@ -28,7 +28,7 @@ export async function confirmByUser(
   if (isAgreed || !mustAsk) return { isAgreed, userMs: clock.monotonicMs() - askedMs };
   throw new BridgeError({
     code: "declined",
-    message: "Here nothing is sent without the user's confirmation, and this client can't ask for it.",
+    message: `Here nothing is ${done} without the user's yes, and this client can't ask for it.`,
     nextStep:
       "Use a client that can ask, or the service's website. Only you can change this, in this server's settings.",
     isForUser: true,

@@ -15,15 +15,26 @@ import { describe, describeEarlierJob } from "./describe.ts";
 import { defineTool, type Guidance, guidanceFields, type ToolContext } from "./tool.ts";
 import type { Question } from "./question.ts";
 
+/** One yes is enough: where this server asks the user, the model doesn't. */
+function descriptionWith(consent: string): string {
+  return `Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes ${RENDER_TIME}: follow it with get_video_status, and don't call this again to check on it. ${consent} Keep a text that they dictate word for word.`;
+}
+
 const OUT_OF_BOUNDS = `must be from ${DURATION.min} to ${DURATION.max} seconds`;
 
 export const generateVideo = defineTool({
   name: "generate_video",
   title: "Generate a video",
-  description: `Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes ${RENDER_TIME}: follow it with get_video_status, and don't call this again to check on it. Ask the user before starting, unless they left it to you, and show them the topic. Keep a text that they dictate word for word.`,
+  description: descriptionWith(
+    "Ask the user before starting, unless they left it to you, and show them the topic.",
+  ),
+  descriptionIfAsked: descriptionWith(
+    "Show the user the topic, then call without asking: this server asks them before it pays.",
+  ),
   sandboxDescription:
     "Starts one sample of a faceless short video in this sandbox, which costs nothing; returns a jobId at once. Follow it with get_video_status, and don't call this again to check on it. Show the user the topic. Keep a text that they dictate word for word.",
-  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+  // What it spends can't be had back, and some clients ask before destructive tools alone.
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   effect: "spends",
   startsJob: true,
   input: () =>
@@ -89,12 +100,15 @@ export const generateVideo = defineTool({
   async run({ confirm, ...order }, context) {
     const { generateOnce, config, signal, client } = context;
     if (order.voice !== undefined && SILENCE.test(order.voice)) throw silenceError(order.voice);
-    let isUnaskedRepeat = false;
+    let unasked: OrderPlan | undefined;
     const ask = async (plan: OrderPlan) => {
-      const mustAsk = config.confirmGenerate === "always";
-      const question = () => questionFor(plan, order, config);
-      const { isAgreed, userMs } = await confirmByUser(question, mustAsk, context);
-      isUnaskedRepeat = !isAgreed && plan.repeat !== undefined;
+      const needs = { mustAsk: config.confirmGenerate === "always", done: "ordered" } as const;
+      const { isAgreed, userMs } = await confirmByUser(
+        () => questionFor(plan, order, config),
+        needs,
+        context,
+      );
+      unasked = isAgreed ? undefined : plan;
       return { userMs };
     };
     const started = await generateOnce.run(order, {
@@ -112,7 +126,9 @@ export const generateVideo = defineTool({
         summary: inSentences(
           `The video was started: ${describeOrder(order)}.`,
           stateOf(status) !== "rendering" && `The service gives its status as ${quote(status, 60)}.`,
-          isUnaskedRepeat && "The call confirmed this repeat; the user was not asked.",
+          unasked?.repeat !== undefined && "The call confirmed this repeat; the user was not asked.",
+          (unasked?.doubts.length ?? 0) > 0 &&
+            "The call confirmed it in spite of the doubts; the user was not asked.",
         ),
         nextStep: `Follow it with get_video_status and waitSeconds ${context.maxWaitSeconds}.`,
         result: { ...started.startedJob, resourceUri: jobUri(jobId) },
@@ -138,20 +154,31 @@ async function describeEnded(state: Job, { jobs, config, clock }: ToolContext): 
   return describe({ ...jobs.get(state.jobId), state }, { config, nowMs: clock.now() }).result;
 }
 
-function questionFor({ key, repeat }: OrderPlan, order: Order, config: ToolContext["config"]): Question {
+function questionFor(
+  { key, repeat, doubts }: OrderPlan,
+  order: Order,
+  { sandbox }: ToolContext["config"],
+): Question {
   const what = repeat === undefined ? "a video" : "another video of the same words";
-  const video = `${quote(firstSpokenWords(order.topic), 80)} (${describeOrder(order)})`;
+  const which = repeat === undefined ? "this video" : "another video";
+  const title = quote(firstSpokenWords(order.topic), 80);
+  const isUsual = repeat === undefined && doubts.length === 0;
   return {
     key,
     message: inSentences(
-      `Pay for ${what}, ${video}?`,
+      `${sandbox ? "Make" : "Pay for"} ${what}, ${title} (${describeOrder(order)})?`,
       repeat !== undefined &&
         `${repeat.count === 1 ? "One was" : `There are ${repeat.count}, the newest`} ordered ${describeAge(repeat.ageMs)}.`,
-      config.sandbox && "This is a sandbox, so nothing is charged.",
+      ...doubts,
+      sandbox ? "This is a sandbox, so nothing is charged." : "It spends your credits.",
     ),
-    verb: repeat === undefined ? "pay for the video" : "pay for another video",
-    yes: repeat === undefined ? "Pay for this video" : "Pay for another video",
+    verb: `${sandbox ? "make" : "pay for"} ${which}`,
+    yes: `${sandbox ? "Make" : "Pay for"} ${which}`,
     no: "Don't start it",
+    ...(isUsual && {
+      yesToAll: `${sandbox ? "Make" : "Pay for"} this and further videos without asking, until this server ends`,
+    }),
+    tooLate: `The user's yes to the order of ${title} came after that call had ended, so no video was started for it. Ask them before you order it again.`,
   };
 }
 

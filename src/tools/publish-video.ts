@@ -64,8 +64,8 @@ export const publishVideo = defineTool({
       const record = jobs.get(jobId);
       const link = record.link?.url ?? job?.finalVideoUrl;
       const about = { title: titleOf(record), link, connected, isSandbox: config.sandbox };
-      const mustAsk = config.confirmPublish === "always";
-      const { isAgreed, userMs } = await confirmByUser(() => questionFor(plan, about), mustAsk, context);
+      const needs = { mustAsk: config.confirmPublish === "always", done: "posted" } as const;
+      const { isAgreed, userMs } = await confirmByUser(() => questionFor(plan, about), needs, context);
       isUnaskedRepeat = !isAgreed && isRepeat;
       return { userMs };
     };
@@ -95,10 +95,9 @@ function questionFor(
     .filter(({ result }) => result?.url === undefined)
     .map(({ platform }) => platformTitle(platform));
   // An id tells the user nothing: it is shown only if nothing else is known.
-  const untitled = link === undefined ? `the video of job ${quote(jobId, 60)}` : "this video";
-  const name = title === undefined ? untitled : `the video ${quote(title, 80)}`;
+  const name = title === undefined ? `the video of job ${quote(jobId, 60)}` : `the video ${quote(title, 80)}`;
   const message = inSentences(
-    `Publish ${name} on ${inWords(platforms.map((platform) => describeAccounts(platform, connected)))}?`,
+    `Publish ${title === undefined && link !== undefined ? "this video" : name} on ${inWords(platforms.map((platform) => describeAccounts(platform, connected)))}?`,
     isSandbox
       ? "This is a sandbox, so nothing is posted."
       : "It is posted at once, without a caption and without a label for AI-made media, and becomes public.",
@@ -110,12 +109,15 @@ function questionFor(
     // Never truncated: a cut link doesn't open.
     link !== undefined && `Watch it: ${stripUnsafeCharacters(link)}`,
   );
+  const titles = inWords(platforms.map(platformTitle));
   return {
     key,
     message,
     verb: "publish",
-    yes: `Publish on ${inWords(platforms.map(platformTitle))}`,
+    yes: `Publish on ${titles}`,
     no: "Don't publish",
+    tooLate: `The user's yes to publishing ${name} on ${titles} came after that call had ended, so nothing was posted. Ask them before you call publish_video again.`,
+    jobId,
   };
 }
 

@@ -11,6 +11,12 @@ export interface Question {
   readonly verb: string;
   readonly yes: string;
   readonly no: string;
+  /** A yes to this and to all further ones until this process ends; undefined if each is asked about. */
+  readonly yesToAll?: string;
+  /** What became of a yes that came after its call had ended, as one or more sentences. */
+  readonly tooLate: string;
+  /** The job that it is about; undefined for an order, which has none yet. */
+  readonly jobId?: string;
 }
 
 /** The error for any answer but yes. `action` is what the client calls it, and with `hasChosen` the user made a choice. */

@@ -73,6 +73,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly title: string;
   /** The most important fact first: some clients cut it. */
   readonly description: string;
+  /** For clients in which this server asks the user before every order. */
+  readonly descriptionIfAsked?: string;
   /** In its place on the sandbox, where nothing is paid, posted or slow. */
   readonly sandboxDescription?: string;
   readonly annotations: Record<`${"readOnly" | "destructive" | "idempotent" | "openWorld"}Hint`, boolean>;

@@ -11,7 +11,7 @@ import { until } from "../fixtures/until.ts";
 
 test("a fresh clone without settings makes a sandbox video, and prints it as one JSON document", async () => {
   const env = { HOME: temporaryFolder(), FACELESS_SANDBOX_SECONDS: "0.5", FACELESS_POLL_SECONDS: "0.1" };
-  const args = [BUILT_FILE, "call", ...ORDER, "--sandbox", "--wait", "--json"];
+  const args = [BUILT_FILE, "call", ...ORDER, "--sandbox", "--yes", "--wait", "--json"];
   const ran = await run(SERVER_NODE, args, { env });
 
   expect({ code: ran.code, video: jsonOf(ran) }).toEqual({

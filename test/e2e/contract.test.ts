@@ -27,11 +27,31 @@ test("the tools have a fixed order, each is as in its snapshot, and legacy clien
   expect((await legacy.raw.listTools()).tools).toEqual(tools);
 });
 
+/** A client that can ask the user. */
+const ASKING = { user: async () => ({ action: "cancel" as const }) };
+
 test("tools/list stays under 1,680 bytes a tool, and each description under 1,024 characters", async () => {
-  const { raw } = await connectLegacy();
-  const { tools } = await raw.listTools();
-  expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(tools.length * 1_680);
-  for (const tool of tools) expect(tool.description?.length).toBeLessThan(1_024);
+  for (const start of [{}, ASKING]) {
+    const { raw } = await connectLegacy(start);
+    const { tools } = await raw.listTools();
+    expect(Buffer.byteLength(JSON.stringify({ tools }))).toBeLessThan(tools.length * 1_680);
+    for (const tool of tools) expect(tool.description?.length).toBeLessThan(1_024);
+  }
+});
+
+test("to a client that can ask, one description differs: who asks the user before an order", async () => {
+  const listed = await Promise.all(
+    [BUILT, { ...BUILT, ...ASKING }].map(
+      async (start) => (await (await connectModern(start)).raw.listTools()).tools,
+    ),
+  );
+  const [plain = [], asking = []] = listed;
+
+  const [{ description = "" } = {}] = asking;
+  expect(asking).toEqual(
+    plain.map((tool) => (tool.name === "generate_video" ? { ...tool, description } : tool)),
+  );
+  await expect(`${description}\n`).toMatchFileSnapshot("../contract/generate_video-if-asked.txt");
 });
 
 /** An ordinary topic of 30 seconds, with pictures: 669 characters. */
@@ -102,13 +122,19 @@ test("the prompts, the template and the resource are as their snapshots say", as
   }
 });
 
-test("the first paragraph of the instructions fits 512 characters", async () => {
-  const { raw } = await connectLegacy();
-  const instructions = raw.getInstructions() ?? "";
-  const [first] = instructions.split("\n\n");
-  expect(first?.length).toBeLessThanOrEqual(512);
-  await expect(instructions).toMatchFileSnapshot("../contract/instructions.txt");
-});
+test.each([
+  ["can't ask the user", {}, "instructions"],
+  ["can ask the user", ASKING, "instructions-if-asked"],
+])(
+  "the first paragraph of the instructions for a client that %s fits 512 characters",
+  async (_, start, file) => {
+    const { raw } = await connectLegacy(start);
+    const instructions = raw.getInstructions() ?? "";
+    const [first] = instructions.split("\n\n");
+    expect(first?.length).toBeLessThanOrEqual(512);
+    await expect(instructions).toMatchFileSnapshot(`../contract/${file}.txt`);
+  },
+);
 
 test("the server has a title, a website and an icon", async () => {
   const { raw } = await connectLegacy();

@@ -235,16 +235,43 @@ test.each([
   expect(/^Publish .+\? .*\nPublish on TikTok\?\n\[y\/N\] /.test(stderr)).toBe(answer !== undefined);
 });
 
-test.each([
-  ["on", undefined, 0],
-  ["on", "y", 1],
-  ["always", "n", 0],
-])("with FACELESS_CONFIRM_GENERATE=%s and the answer %j, %i order is sent", async (mode, answer, orders) => {
+const UNCONFIRMED =
+  /^There is no terminal to ask in, and --yes was not given\. The question is: Pay for a video, /;
+const ONLY_IN_TERMINAL =
+  /^There is no terminal to ask in, and here only a yes in a terminal counts\. .+ Tell the user to make this call in a terminal/;
+const ASKED =
+  /^Pay for a video, "The tide comes in twice a day\." \(20 s, .+\)\? It spends your credits\.\nPay for this video\?\n\[y\/N\] /;
+
+test.each<[string, string[], string, string | undefined, RegExp, number]>([
+  ["no terminal", [], "", undefined, UNCONFIRMED, 0],
+  ["--yes without a terminal", ["--yes"], "", undefined, /^$/, 1],
+  ["yes at a terminal", [], "", "y", ASKED, 1],
+  ["no at a terminal", [], "", "n", ASKED, 0],
+  ["--yes without a terminal, always", ["--yes"], "always", undefined, ONLY_IN_TERMINAL, 0],
+  ["no at a terminal, always", [], "always", "n", ASKED, 0],
+  ["no terminal, off", [], "off", undefined, /^$/, 1],
+])("an order is asked for: %s", async (_, flags, mode, answer, shown, orders) => {
   const { call, sent } = await callingComputer({ [GENERATE]: STARTED }, { FACELESS_CONFIRM_GENERATE: mode });
 
-  const { code } = await call(ORDER, { answer });
+  const { code, stderr } = await call([...ORDER, ...flags], { answer });
 
   expect([code, sent()]).toEqual([orders === 1 ? 0 : 1, [orders, 0]]);
+  expect(stderr).toMatch(shown);
+});
+
+test("an order that looks like a mistake is asked for, also with off, and without a terminal needs --yes", async () => {
+  const { call, sent } = await callingComputer({ [GENERATE]: STARTED });
+  const order = ["generate_video", "--topic", TOPIC, "--voice", "german"];
+  const { stderr } = await call(order);
+  const coded = [...order, `--confirm=${/confirm: "(\w+)"/.exec(stderr)?.[1]}`];
+
+  const refused = await call(coded);
+  expect([refused.code, sent()]).toEqual([1, [0, 0]]);
+  expect(refused.stderr).toMatch(/The question is: Pay for a video, .+ The voice "german" is /);
+
+  const confirmed = await call([...coded, "--yes"]);
+  expect([confirmed.code, sent()]).toEqual([0, [1, 0]]);
+  expect(confirmed.stdout).toContain("The call confirmed it in spite of the doubts; the user was not asked.");
 });
 
 test("a repeat is asked for, and without a terminal it needs --yes besides the code", async () => {

@@ -69,9 +69,15 @@ const ALWAYS = { env: { FACELESS_CONFIRM_PUBLISH: "always" } };
 
 test.each<[string, ClientStart, boolean, string]>([
   ["a plain server", {}, false, "data-publishes"],
-  ["a client that asks the user", {}, true, "data-publishes data-asks"],
+  ["a client that asks the user", {}, true, "data-publishes data-asks data-asks-first"],
+  [
+    "FACELESS_CONFIRM_GENERATE=off",
+    { env: { FACELESS_CONFIRM_GENERATE: "off" } },
+    true,
+    "data-publishes data-asks",
+  ],
   ["FACELESS_CONFIRM_PUBLISH=always, a client that can't ask", ALWAYS, false, ""],
-  ["--no-publish", { args: ["--no-publish"] }, true, "data-asks"],
+  ["--no-publish", { args: ["--no-publish"] }, true, "data-asks data-asks-first"],
 ])(
   "the card knows if it may publish and if the client asks the user: %s",
   async (_, { args = [], env = {} }, asks, flags) => {

@@ -6,6 +6,7 @@ import { CHOICES, DEFAULTS } from "../../src/service/options.ts";
 import {
   type ClientStart,
   connectLegacy,
+  lateAnswer,
   type Question,
   TEST_CLIENTS,
   textOf,
@@ -28,7 +29,7 @@ const listed = (...videos: readonly (readonly [string, string])[]) => ({
 interface World extends Omit<ClientStart, "user"> {
   readonly connect?: (typeof TEST_CLIENTS)[number][1];
   /** The user's answers one after the other. Without any, the client can't ask. */
-  readonly answers?: readonly UsersAnswer[];
+  readonly answers?: readonly (UsersAnswer | Promise<UsersAnswer>)[];
   readonly generate?: Script;
   readonly job?: Reply;
   readonly videos?: Script;
@@ -379,18 +380,121 @@ test("in the sandbox, the question says that nothing is charged", async () => {
   const user = async (question: Question) => (questions.push(question), { action: "cancel" as const });
   const client = await connectLegacy({
     args: ["--sandbox"],
-    env: { FACELESS_CONFIRM_GENERATE: "on", FACELESS_STATE_DIR: journalFolder().folder },
+    env: { FACELESS_STATE_DIR: journalFolder().folder },
     user,
   });
   await client.call("generate_video", TIDES);
 
   expect(questions.map(({ message }) => message)).toEqual([
-    `Pay for a video, "Tides turn." (${ORDERED})? This is a sandbox, so nothing is charged.`,
+    `Make a video, "Tides turn." (${ORDERED})? This is a sandbox, so nothing is charged.`,
   ]);
 });
 
+const PAY = "Pay for this video";
+const PAY_FOR_ALL = "Pay for this and further videos without asking, until this server ends";
+const SPENDS = "It spends your credits.";
+const choose = (decision: string): UsersAnswer => ({ action: "accept", content: { decision } });
+const SERIES = ["Tides turn.", "Rivers run.", "Clouds drift.", "Rains fall.", "Snow melts."];
+/** Each order gets a job of its own. */
+const EACH = SERIES.map((_, index) => started(`${index}${JOB_ID.slice(1)}`));
+
 describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
-  const choose = (decision: string): UsersAnswer => ({ action: "accept", content: { decision } });
+  test("the question has the no first and a yes to all that follows last, with nothing chosen", async () => {
+    const { call, questions } = await world({ connect, answers: [choose(PAY)] });
+    await call();
+
+    expect(questions).toEqual([
+      {
+        message: `Pay for a video, "Tides turn." (${ORDERED})? ${SPENDS}`,
+        form: {
+          type: "object",
+          properties: {
+            decision: { type: "string", title: `${PAY}?`, enum: ["Don't start it", PAY, PAY_FOR_ALL] },
+          },
+          required: ["decision"],
+        },
+      },
+    ]);
+  });
+
+  test("a series of five is one question, and repeats and doubts are asked about all the same", async () => {
+    const { call, orders, questions } = await world({
+      connect,
+      answers: [choose(PAY_FOR_ALL), choose("Don't start it"), choose("Don't start it")],
+      generate: EACH,
+    });
+    // eslint-disable-next-line no-await-in-loop -- as plan_series has it, one after the other
+    for (const topic of SERIES) expect((await call({ topic })).isError).toBeUndefined();
+    expect([questions.length, orders().length]).toEqual([1, 5]);
+
+    const [first = ""] = SERIES;
+    await call({ topic: first, confirm: codeIn(await call({ topic: first })) });
+    const doubted = { topic: "Ice grows.", voice: "german" };
+    await call({ ...doubted, confirm: codeIn(await call(doubted)) });
+
+    expect(questions.slice(1)).toMatchObject([
+      { message: expect.stringMatching(/^Pay for another video of the same words, "Tides turn\."/) },
+      {
+        message: expect.stringMatching(
+          /^Pay for a video, "Ice grows\." .+ The voice "german" is .+ It spends/,
+        ),
+      },
+    ]);
+    for (const { form } of questions.slice(1)) expect(JSON.stringify(form)).not.toContain("further videos");
+    expect(orders()).toHaveLength(5);
+  });
+
+  test("a yes to one order is none to the next", async () => {
+    const { call, orders, questions } = await world({
+      connect,
+      answers: [choose(PAY), choose("Don't start it")],
+    });
+    await call();
+    await call({ topic: "Rivers run." });
+
+    expect([questions.length, orders().length]).toEqual([2, 1]);
+  });
+
+  test.each([
+    ["a yes", choose(PAY), "The video was started", 1],
+    ["a no", choose("Don't start it"), "The user was asked and did not agree to pay for this video.", 0],
+    ["no way to ask", undefined, "in spite of the doubts; the user was not asked.", 1],
+  ])("with off, a doubt that the code confirms is asked about: %s", async (_, answer, said, paid) => {
+    const { call, orders, questions } = await world({
+      connect,
+      ...(answer && { answers: [answer] }),
+      env: { FACELESS_CONFIRM_GENERATE: "off" },
+    });
+    const doubted = { ...TIDES, voice: "german" };
+    const result = await call({ ...doubted, confirm: codeIn(await call(doubted)) });
+
+    expect(textOf(result)).toContain(said);
+    expect(questions).toHaveLength(answer === undefined ? 0 : 1);
+    expect(orders()).toHaveLength(paid);
+  });
+
+  test.each<[string, World, boolean]>([
+    ["a client that can ask", { answers: [] }, true],
+    ["a client that can't ask", {}, false],
+    ["FACELESS_CONFIRM_GENERATE=off", { answers: [], env: { FACELESS_CONFIRM_GENERATE: "off" } }, false],
+  ])("one yes is enough: the model is to ask only where nobody else does: %s", async (_, start, asksUser) => {
+    const { client } = await world({ connect, ...start });
+    const { tools } = await client.raw.listTools();
+    const { messages } = await client.raw.getPrompt({
+      name: "write_video_topic",
+      arguments: { subject: "Tides" },
+    });
+
+    const texts = [client.raw.getInstructions(), tools[0]?.description, JSON.stringify(messages)];
+    const asks = [/get their yes/, /Ask the user before/, /Ask, and wait for my answer/];
+    expect(texts.map((text, index) => asks[index]?.test(text ?? ""))).toEqual(asks.map(() => !asksUser));
+    const shows = [
+      /show them, call .+ \(the user is asked then\)/,
+      /this server asks them before/,
+      /I am asked before/,
+    ];
+    expect(texts.map((text, index) => shows[index]?.test(text ?? ""))).toEqual(shows.map(() => asksUser));
+  });
 
   test.each<[string, World["answers"], string, number]>([
     ["a yes", [choose("Pay for another video")], "The video was started", 2],
@@ -402,9 +506,13 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     ],
     ["no way to ask", undefined, "The call confirmed this repeat; the user was not asked.", 2],
   ])(
-    "another video of the same words is paid for unless the user says no: %s",
+    "with off, another video of the same words is paid for unless the user says no: %s",
     async (_, answers, said, paid) => {
-      const { call, orders, questions } = await world({ connect, ...(answers && { answers }) });
+      const { call, orders, questions } = await world({
+        connect,
+        ...(answers && { answers }),
+        env: { FACELESS_CONFIRM_GENERATE: "off" },
+      });
       await call();
       const second = await call({ ...TIDES, confirm: codeIn(await call()) });
 
@@ -414,7 +522,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
         answers === undefined
           ? []
           : [
-              `Pay for another video of the same words, "Tides turn." (${ORDERED})? One was ordered just now.`,
+              `Pay for another video of the same words, "Tides turn." (${ORDERED})? One was ordered just now. ${SPENDS}`,
             ],
       );
       expect(orders()).toHaveLength(paid);
@@ -422,9 +530,10 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   );
 
   test.each<[string, string, World["answers"], number, number]>([
-    ["on", "a yes", [choose("Pay for this video")], 1, 1],
-    ["on", "a no", [choose("Don't start it")], 1, 0],
-    ["on", "no way to ask", undefined, 0, 1],
+    ["", "a yes", [choose(PAY)], 1, 1],
+    ["", "a no", [choose("Don't start it")], 1, 0],
+    ["", "no choice", [{ action: "decline" }], 1, 0],
+    ["", "no way to ask", undefined, 0, 1],
     ["always", "no way to ask", undefined, 0, 0],
     ["off", "a way to ask", [], 0, 1],
   ])("with FACELESS_CONFIRM_GENERATE=%s and %s", async (mode, _, answers, asked, paid) => {
@@ -436,7 +545,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     const result = await call();
 
     expect(questions.map(({ message }) => message)).toEqual(
-      Array.from({ length: asked }, () => `Pay for a video, "Tides turn." (${ORDERED})?`),
+      Array.from({ length: asked }, () => `Pay for a video, "Tides turn." (${ORDERED})? ${SPENDS}`),
     );
     expect(orders()).toHaveLength(paid);
     expect(textOf(result)).not.toContain("repeat");
@@ -444,4 +553,64 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
       paid === 1 ? undefined : { code: "declined", outcome: "not_sent", retryable: false },
     );
   });
+});
+
+test("of five orders at once, a yes to all that follows leaves one form", async () => {
+  const { call, orders, questions } = await world({ answers: [choose(PAY_FOR_ALL)], generate: EACH });
+
+  await Promise.all(SERIES.map((topic) => call({ topic })));
+
+  expect([questions.length, orders().length]).toEqual([1, 5]);
+});
+
+test("of five orders at once, each is asked about after the other, and only a yes pays", async () => {
+  const answers = [PAY, "Don't start it", PAY, "Don't start it", PAY].map(choose);
+  const { call, questions, orders } = await world({ answers, generate: EACH });
+
+  const results = await Promise.all(SERIES.map((topic) => call({ topic })));
+
+  expect(results.map(({ isError = false }) => isError)).toEqual([false, true, false, true, false]);
+  expect([questions.length, orders().length]).toEqual([5, 3]);
+});
+
+test("a yes to an order that comes after the call has ended orders nothing, and the next result says so once", async () => {
+  const yes = lateAnswer();
+  const { client, call, questions, orders } = await world({
+    answers: [yes.answer, choose("Don't start it")],
+  });
+  const ended = new AbortController();
+  const given = client.call("generate_video", TIDES, { signal: ended.signal });
+  await expect.poll(() => questions.length).toBe(1);
+  ended.abort();
+  await expect(given).rejects.toThrow(/abort/i);
+  yes.give(choose(PAY_FOR_ALL));
+  await yes.arrived(client);
+
+  const said =
+    'The user\'s yes to the order of "Tides turn." came after that call had ended, so no video was started for it. Ask them before you order it again.';
+  const results = [await client.call("list_videos"), await client.call("list_videos")];
+  expect(results.map((result) => textOf(result).includes(said))).toEqual([true, false]);
+  expect(orders()).toEqual([]);
+
+  // It is a yes to nothing that follows either.
+  await call({ topic: "Rivers run." });
+  expect([questions.length, orders()]).toEqual([2, []]);
+});
+
+test("a failed call says it, too, of a yes that came too late", async () => {
+  const yes = lateAnswer();
+  const { client, questions } = await world({ answers: [yes.answer] });
+  const ended = new AbortController();
+  const given = client.call("generate_video", TIDES, { signal: ended.signal });
+  await expect.poll(() => questions.length).toBe(1);
+  ended.abort();
+  await expect(given).rejects.toThrow(/abort/i);
+  yes.give(choose(PAY));
+  await yes.arrived(client);
+
+  const refused = await client.call("generate_video", { topic: "Tides", duration: 900 });
+  expect(refused.isError).toBe(true);
+  expect(textOf(refused)).toMatch(
+    /must be from 10 to 90 .* The user's yes to the order of "Tides turn\." came after/,
+  );
 });

@@ -6,6 +6,7 @@ import { systemClock } from "../../src/clock.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
 import { Tasks } from "../../src/mcp/tasks.ts";
+import { ConnectedClient } from "../../src/mcp/connected-client.ts";
 import { registerTools } from "../../src/mcp/tools.ts";
 import { ServiceClient } from "../../src/service/client.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
@@ -46,7 +47,7 @@ async function clientOfFaultyServer(): Promise<Client> {
     redact: (text) => text,
   });
   const server = new McpServer({ name: "faulty", version: "1.0.0" });
-  registerTools(server, application, new Tasks(application));
+  registerTools(server, application, new Tasks(application, new ConnectedClient()));
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
   const client = new Client({ name: "test", version: "1.0.0" });
   onTestFinished(() => client.close());

@@ -6,12 +6,23 @@ import * as z from "zod";
 import {
   type ClientStart,
   connectLegacy,
+  lateAnswer,
   type Question,
   TEST_CLIENTS,
   textOf,
   type UsersAnswer,
 } from "../fixtures/clients.ts";
-import { DOCUMENT, GENERATE, JOB_ID, KEY, ON_TIKTOK, PUBLISH, STATUS } from "../fixtures/constants.ts";
+import {
+  DOCUMENT,
+  GENERATE,
+  JOB_ID,
+  KEY,
+  ON_TIKTOK,
+  OTHER_JOB_ID,
+  OTHER_STATUS,
+  PUBLISH,
+  STATUS,
+} from "../fixtures/constants.ts";
 import { journalFolder } from "../fixtures/journal-folder.ts";
 import { envelope, type Reply, type Script, scriptedService } from "../fixtures/scripted-service.ts";
 
@@ -61,6 +72,7 @@ async function world({
   );
   const rest = await scriptedService({
     [STATUS]: job,
+    [OTHER_STATUS]: READY,
     [PUBLISH]: publish ?? postAll,
     [GENERATE]: { json: { jobId: JOB_ID } },
     ...(platforms !== undefined && { [DOCUMENT]: { json: TOLD }, [ACCOUNTS]: { json: { platforms } } }),
@@ -78,6 +90,7 @@ async function world({
       FACELESS_API_KEY: KEY,
       FACELESS_BASE_URL: rest.url,
       FACELESS_STATE_DIR: journal.folder,
+      FACELESS_CONFIRM_GENERATE: "off",
       ...start.env,
     },
     ...(answers !== undefined && { user }),
@@ -634,4 +647,48 @@ test("a server that is not set up asks nothing", async () => {
 
   expect(errorIn(await call())).toMatchObject({ code: "not_configured" });
   expect(questions).toEqual([]);
+});
+
+// A modern client calls again with the answer: a call of its that has ended leaves no question open.
+test("a yes that comes after the call has ended posts nothing, and the next result about the job says so once", async () => {
+  const yes = lateAnswer();
+  const { client, call, questions, posts } = await world({ answers: [yes.answer] });
+  const ended = new AbortController();
+  const given = client.call("publish_video", ON_TIKTOK, { signal: ended.signal });
+  await expect.poll(() => questions.length).toBe(1);
+  ended.abort();
+  await expect(given).rejects.toThrow(/abort/i);
+  yes.give({ action: "accept", content: { decision: "Publish on TikTok" } });
+  await yes.arrived(client);
+
+  const ofOther = await client.call("get_video_status", { jobId: OTHER_JOB_ID });
+  const next = await client.call("get_video_status", { jobId: JOB_ID });
+  const later = await client.call("get_video_status", { jobId: JOB_ID });
+
+  const said = `The user's yes to publishing the video of job "${JOB_ID}" on TikTok came after that call had ended, so nothing was posted. Ask them before you call publish_video again.`;
+  expect([ofOther, next, later].map((result) => textOf(result).includes(said))).toEqual([false, true, false]);
+  expect(next.structuredContent?.["summary"]).toContain(said);
+  expect(posts()).toEqual([]);
+
+  // What was late then is no answer to a new question.
+  expect(errorIn(await call())).toMatchObject({ code: "declined", outcome: "not_sent" });
+  expect([questions.length, posts()]).toEqual([2, []]);
+});
+
+test.each([
+  ["a no", { action: "accept", content: { decision: "Don't publish" } }],
+  ["no choice", { action: "cancel" }],
+] as const)("%s that comes after the call has ended needs no word", async (_, answer) => {
+  const no = lateAnswer();
+  const { client, questions, posts } = await world({ answers: [no.answer] });
+  const ended = new AbortController();
+  const given = client.call("publish_video", ON_TIKTOK, { signal: ended.signal });
+  await expect.poll(() => questions.length).toBe(1);
+  ended.abort();
+  await expect(given).rejects.toThrow(/abort/i);
+  no.give(answer);
+  await no.arrived(client);
+
+  expect(textOf(await client.call("get_video_status", { jobId: JOB_ID }))).not.toContain("The user's");
+  expect(posts()).toEqual([]);
 });

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { valueAt } from "../../src/value-at.ts";
-import { connectModern, factsOf, textOf } from "../fixtures/clients.ts";
+import { connectModern, factsOf, type Question, textOf } from "../fixtures/clients.ts";
 import { GENERATE, JOB_ID, JOB_URI, OTHER_JOB_ID, TIDES } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { envelope } from "../fixtures/scripted-service.ts";
@@ -299,4 +299,25 @@ test("a modern client without the extension gets a plain result, and an error fo
       data: { requiredCapabilities: { extensions: { [EXTENSION]: {} } } },
     });
   expect(service.rest.lines()).toEqual([GENERATE]);
+});
+
+describe.each(TASK_CLIENTS)("With %s, an order is asked about", (_, connect) => {
+  test.each([
+    ["a yes starts a task", "Pay for this video", 1],
+    ["a no is an error and no task", "Don't start it", 0],
+  ])("before there is a task: %s", async (_name, decision, paid) => {
+    const questions: string[] = [];
+    const user = async ({ message }: Question) => {
+      questions.push(message);
+      return { action: "accept" as const, content: { decision } };
+    };
+    const { client, service } = await setUpStarting((start) => connect({ ...start, user }));
+
+    const { task, result } = await client.call("generate_video", TIDES);
+
+    expect(questions).toMatchObject([expect.stringMatching(/^Pay for a video, /)]);
+    expect(task?.status).toBe(paid === 1 ? "working" : undefined);
+    expect(result.isError === true).toBe(paid === 0);
+    expect(service.rest.lines(GENERATE)).toHaveLength(paid);
+  });
 });

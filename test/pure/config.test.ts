@@ -33,7 +33,7 @@ test("with only key and URL set, every other setting has its default", () => {
     ...FLAGS,
     startsSandbox: false,
     sandboxSeconds: 20,
-    confirmGenerate: "off",
+    confirmGenerate: "on",
     confirmPublish: "on",
     stateDir: `${HOME}/.faceless-video-mcp`,
     makesStateDir: true,

@@ -18,7 +18,12 @@ export async function readCard(application: Application, mayAsk: boolean): Promi
   const asks = mayAsk && config.confirmPublish !== "off";
   const [{ CARD_HTML }, origins] = await Promise.all([import("./html.ts"), findMediaOrigins(application)]);
   const publishes = canPublish && (asks || config.confirmPublish !== "always");
-  const flags = [publishes && "publishes", asks && "asks", config.sandbox && "sandbox"];
+  const flags = [
+    publishes && "publishes",
+    asks && "asks",
+    mayAsk && application.asksBeforeOrders && "asks-first",
+    config.sandbox && "sandbox",
+  ];
   const attributes = flags.filter((flag) => flag !== false).map((flag) => ` data-${flag}`);
   return {
     contents: [

@@ -127,6 +127,13 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
   });
   await page.exposeFunction("serveCard", web.serveCard);
   await page.exposeFunction("answerQuestion", async (question: string) => {
+    // Whoever opens a card has agreed to the order.
+    const order = /^(?:Pay for|Make) a video/.exec(question);
+    if (order !== null)
+      return {
+        action: "accept",
+        content: { decision: `${question.startsWith("Pay") ? "Pay for" : "Make"} this video` },
+      };
     questions.push(question);
     // The choice names no accounts.
     const platforms = / on ([^?]*)\?/.exec(question)?.[1]?.replace(/ \([^)]*\)/g, "");

@@ -2,6 +2,7 @@
 // resource, since hosts strip tool results. This file connects it with the host.
 
 import type { McpUiHostContext, McpUiInitializeResult } from "@modelcontextprotocol/ext-apps/app-bridge";
+import { hasFlag } from "./dom.ts";
 import { READ_MS, resume, startFollowing } from "./follow.ts";
 import { connectHost } from "./host.ts";
 import { disarm, isPublishable, loadAccounts } from "./publish.ts";
@@ -21,6 +22,7 @@ async function openCard(): Promise<void> {
   const host = connectHost({
     "tool-input": (params) => {
       card.order = params["arguments"] ?? {};
+      if (hasFlag("asksFirst")) card.status = "Starting… If your app asks, answer there.";
       card.show();
       // A late result means that the call is a task: its result comes when the video is ready.
       card.readTimer = setTimeout(startFollowing, READ_MS, card, { status: card.status, isSearching: true });

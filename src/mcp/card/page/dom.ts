@@ -28,7 +28,7 @@ function find<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind 
 }
 
 /** True if the server has set this flag: see card.ts of the server. */
-export function hasFlag(name: "publishes" | "asks" | "sandbox"): boolean {
+export function hasFlag(name: "publishes" | "asks" | "asksFirst" | "sandbox"): boolean {
   return name in document.body.dataset;
 }
 

@@ -84,7 +84,7 @@ export async function readJob(host: Host, jobId: string, readsResources: boolean
 /** The structure of a result, which is in its text too. Throws a Failure. */
 export function answerOf({ content, isError, structuredContent, resultType, _meta }: ToolResult): Answer {
   // The modern protocol's question to the user, which this host doesn't put for the card.
-  if (resultType === "input_required") throw new Error("Publish it in the chat: your app can't ask here.");
+  if (resultType === "input_required") throw new Error("Your app can't ask you here. Do it in the chat.");
   const text = content?.[0]?.text ?? "";
   if (isError === true) throw Object.assign(new Error(text), _meta?.["faceless/error"]);
   const [summary = "", json = "{}"] = text.split("\n");
