@@ -21,6 +21,20 @@ export const systemClock: Clock = {
   },
 };
 
+/**
+ * Lets the event loop read what has come, which a deadline must do before it counts: after a sleep of the process,
+ * timers fire before sockets and files are read. `progress` changes with each part that is read.
+ */
+export async function readWhatHasCome(progress: () => unknown = () => 0): Promise<void> {
+  let before: unknown;
+  do {
+    before = progress();
+    // The first turn may begin after the sockets of this one were read.
+    // eslint-disable-next-line no-await-in-loop -- each turn may bring another part
+    for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  } while (progress() !== before);
+}
+
 /** Resolves after this time, or when the signal aborts. Keeps no process running. */
 export function pause(clock: Pick<Clock, "after">, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

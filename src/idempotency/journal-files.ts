@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock } from "../clock.ts";
+import { type Clock, readWhatHasCome } from "../clock.ts";
 import type { PrivateFolder } from "./private-folder.ts";
 import { errnoOf } from "../errors.ts";
 import { MAX_DISK_MS } from "../service/time-budget.ts";
@@ -116,7 +116,8 @@ export class JournalFiles implements JournalStore {
   #inTime<Result>(use: "read" | "written", path: string, work: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       const fail = (reason: string) => reject(new JournalError(use, path, reason));
-      const cancel = this.#clock.after(MAX_DISK_MS, () => fail(`no answer in ${MAX_DISK_MS / 1000} s`));
+      const late = () => fail(`no answer in ${MAX_DISK_MS / 1000} s`);
+      const cancel = this.#clock.after(MAX_DISK_MS, () => void readWhatHasCome().then(late));
       void work.then(resolve, (error: unknown) => fail(reasonOf(error))).finally(cancel);
     });
   }

@@ -6,7 +6,7 @@ import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Client, ClientConfig } from "pg";
 import * as z from "zod";
-import type { Clock } from "../clock.ts";
+import { type Clock, readWhatHasCome } from "../clock.ts";
 import type { DatabaseAddress } from "../settings/database-address.ts";
 import { errnoOf } from "../errors.ts";
 import { lazyValue } from "../lazy.ts";
@@ -166,7 +166,8 @@ export class JournalPostgres implements JournalStore {
     try {
       const query = (await client).query([SAFE, ...statements].join("; "));
       // So nothing else waits for it.
-      const results = await this.#inTime(MAX_DISK_MS, "no answer", query, () => socket.destroy());
+      const onLate = () => socket.destroy();
+      const results = await this.#inTime(MAX_DISK_MS, { what: "no answer", work: query, socket, onLate });
       return schemas()
         .results.parse(results)
         .map(({ rows }) => rows);
@@ -185,13 +186,29 @@ export class JournalPostgres implements JournalStore {
     return socket.destroyed && this.#clock.monotonicMs() >= keptUntilMs;
   }
 
-  #inTime<Result>(ms: number, what: string, work: Promise<Result>, onLate: () => void): Promise<Result> {
+  #inTime<Result>(
+    ms: number,
+    {
+      what,
+      work,
+      socket,
+      onLate,
+    }: { what: string; work: Promise<Result>; socket: Socket; onLate: () => void },
+  ): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const cancel = this.#clock.after(ms, () => {
+      let isOver = false;
+      const onTime = async () => {
+        await readWhatHasCome(() => socket.bytesRead);
+        if (isOver) return;
         reject(new Error(`${what} in ${ms / 1000} s`));
         onLate();
-      });
-      void work.then(resolve, reject).finally(cancel);
+      };
+      const cancel = this.#clock.after(ms, () => void onTime());
+      const end = () => {
+        isOver = true;
+        cancel();
+      };
+      void work.then(resolve, reject).finally(end);
     });
   }
 
@@ -207,8 +224,13 @@ export class JournalPostgres implements JournalStore {
       await client.connect();
       return client;
     };
-    const client = this.#inTime(MAX_CONNECT_MS, "no connection", connect(), () => {
-      connection.keptUntilMs = this.#clock.monotonicMs() + KEPT_MS;
+    const client = this.#inTime(MAX_CONNECT_MS, {
+      what: "no connection",
+      work: connect(),
+      socket,
+      onLate: () => {
+        connection.keptUntilMs = this.#clock.monotonicMs() + KEPT_MS;
+      },
     });
     client.catch(() => socket.destroy());
     const connection: Connection = { socket, client, keptUntilMs: 0 };

@@ -3,6 +3,7 @@
 // heavy.
 
 import type { Dispatcher } from "undici";
+import { readWhatHasCome } from "../clock.ts";
 import type { Proxies } from "../config.ts";
 import type { Redact } from "../redact.ts";
 import { LATE_ANSWER_MS } from "./time-budget.ts";
@@ -73,20 +74,28 @@ export class Http {
     };
     signal?.addEventListener("abort", onCancel, { once: true });
     let timer: NodeJS.Timeout | undefined;
+    let isOver = false;
     // A kept connection may be dead without a sign, and the outcome of a paid request would then be unknown.
     const dispatcher = finishOnceSent ? this.#fresh : this.#shared;
     const answer = exchange.run(dispatcher, request).finally(() => {
+      isOver = true;
       clearTimeout(timer);
       signal?.removeEventListener("abort", onCancel);
       this.#exchanges.delete(exchange);
     });
+    const at = (delayMs: number, action: () => void) => {
+      const onTime = async () => {
+        await readWhatHasCome(() => exchange.progress);
+        if (!isOver) action();
+      };
+      timer = setTimeout(() => void onTime(), delayMs).unref();
+    };
     const deadline = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
+      at(deadlineMs, () => {
         if (!mustFinish()) return exchange.giveUp(tookTooLong(deadlineMs));
         reject(exchange.failure({ ...tookTooLong(deadlineMs), late: answer }));
-        const lateReason = tookTooLong(deadlineMs + LATE_ANSWER_MS);
-        timer = setTimeout(() => exchange.giveUp(lateReason), LATE_ANSWER_MS).unref();
-      }, deadlineMs).unref();
+        at(LATE_ANSWER_MS, () => exchange.giveUp(tookTooLong(deadlineMs + LATE_ANSWER_MS)));
+      });
     });
     return Promise.race([answer, deadline]);
   }
@@ -115,6 +124,11 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(redact: Redact) {
     this.#redact = redact;
+  }
+
+  /** Changes with each part of the answer. */
+  get progress(): number {
+    return this.#chunks.length + (this.#status ?? 0);
   }
 
   get isSent(): boolean {

@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import type { Socket } from "node:net";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { Worker } from "node:worker_threads";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { type BridgeErrorFacts, DeadlineError } from "../../src/errors.ts";
 import type { Service } from "../../src/service/client.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
@@ -181,4 +183,44 @@ test("a request that was not sent by the deadline promises no late answer", asyn
 
   expect(facts).toMatchObject({ code: "timeout", outcome: "not_sent" });
   expect([late, server.received]).toEqual([undefined, []]);
+});
+
+/** A service in a thread of its own, which answers only while `sleepUntilAnswered` blocks this one. */
+async function serviceInThread(json: unknown) {
+  const signals = new Int32Array(new SharedArrayBuffer(8));
+  const worker = new Worker(
+    `const { createServer } = require("node:http");
+     const { parentPort, workerData: { signals, body } } = require("node:worker_threads");
+     const server = createServer((_, response) => {
+       parentPort.postMessage("requested");
+       Atomics.wait(signals, 0, 0);
+       response.end(body, () => { Atomics.store(signals, 1, 1); Atomics.notify(signals, 1); });
+     }).listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));`,
+    { eval: true, workerData: { signals, body: JSON.stringify(json) } },
+  );
+  onTestFinished(() => void worker.terminate());
+  const [port]: unknown[] = await once(worker, "message");
+  return {
+    service: connect({ baseUrl: `http://127.0.0.1:${String(port)}` }),
+    requested: once(worker, "message"),
+    sleepUntilAnswered() {
+      Atomics.store(signals, 0, 1);
+      Atomics.notify(signals, 0);
+      Atomics.wait(signals, 1, 0);
+    },
+  };
+}
+
+test.each([
+  ["a paid request", (service: Service) => service.generate(TIDES, { deadlineMs: DEADLINE_MS })],
+  ["a look", (service: Service) => service.getJob(JOB_ID, { deadlineMs: DEADLINE_MS })],
+])("the answer to %s that came while the process slept past its deadline counts", async (_, call) => {
+  const json = { jobId: JOB_ID, status: "processing" };
+  const { service, requested, sleepUntilAnswered } = await serviceInThread(json);
+  const calling = call(service).catch((error: unknown) => error);
+  await requested;
+  sleepUntilAnswered();
+  vi.advanceTimersByTime(DEADLINE_MS);
+
+  expect(await calling).toMatchObject(json);
 });
