@@ -51,14 +51,17 @@ async function waitUntilOver(
 ): Promise<void> {
   let stopWaiting = () => {};
   const isOver = new Promise<void>((resolve) => (stopWaiting = resolve));
-  const lookMs = forMs - Math.min(LAST_LOOK.beforeEndMs, LAST_LOOK.maxShare * forMs);
+  const lookMs = Math.min(LAST_LOOK.beforeEndMs, LAST_LOOK.maxShare * forMs);
+  let cancelEnd = () => {};
   const lookOnce = () => {
+    // The end comes after the look even if the process slept through both.
+    cancelEnd = clock.after(lookMs, stopWaiting);
     // The book emits the result; a failure leaves the last known state.
     reader.readRecent(jobId, FRESH_MS, signal).catch(() => {});
   };
   const cleanups = [
-    clock.after(forMs, stopWaiting),
-    clock.after(lookMs, lookOnce),
+    clock.after(forMs - lookMs, lookOnce),
+    () => cancelEnd(),
     book.on("change", (changed) => {
       if (changed !== jobId) return;
       if (latest().done || book.get(jobId).followingEnded !== undefined) stopWaiting();

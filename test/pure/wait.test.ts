@@ -70,6 +70,20 @@ test("a wait that runs out returns the job as it is at that time", async () => {
   expect(world.clock.pending()).toBe(0);
 });
 
+test("a wait that a sleep of the process has cut short still looks once, and returns what it finds", async () => {
+  const world = runningWorld();
+  const wait = waitFor(world, 50);
+  await world.until(5);
+  world.clock.sleep(1_800_000);
+  world.change("a", { status: "completed", finalVideoUrl: FINAL });
+  world.answerMs = 500;
+  await world.until(1_900);
+
+  expect(await wait.answer).toEqual(job("a", { status: "completed", finalVideoUrl: FINAL }));
+  expect(wait.answeredAt()).toBe(1_805.5);
+  expect(world.clock.pending()).toBe(0);
+});
+
 test.each([failure("service_failed", { status: 503 }), failure("unauthorized", { status: 401 })])(
   "a wait that runs out returns the last known state in time if that read fails: %s",
   async (error) => {
