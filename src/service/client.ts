@@ -112,10 +112,9 @@ export class ServiceClient {
   /** Makes the video public. Sent once, as `generate`. */
   async publish(request: PublishRequest, options: CallOptions = {}): Promise<Publication> {
     const requests = await this.#connect();
-    const operation = OPERATIONS.publish;
+    const operation = { ...OPERATIONS.publish, platforms: request.platforms.length };
     const parts = { url: requests.address("/api/v1/publish"), body: JSON.stringify(request) };
-    const count = request.platforms.length;
-    const read = (answer: ParsedResponse) => requests.parse(operation, publicationSchema, answer, count);
+    const read = (answer: ParsedResponse) => requests.parse(operation, publicationSchema, answer);
     return requests.request(operation, parts, read, options);
   }
 

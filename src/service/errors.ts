@@ -1,16 +1,11 @@
 // Turns what went wrong with a request into a BridgeError that says what became of it, what to do
 // and whether the call may be repeated. Loads no HTTP client.
 
-import {
-  BridgeError,
-  type BridgeErrorFacts,
-  type ErrorCode,
-  type Outcome,
-  type ServiceMessage,
-} from "../errors.ts";
+import { BridgeError, type BridgeErrorFacts, type Outcome, type ServiceMessage } from "../errors.ts";
 import { cleanServiceText, quote } from "../text.ts";
-import { errorEnvelopeSchema, type ParsedResponse } from "./responses.ts";
+import type { ParsedResponse } from "./responses.ts";
 import { isInconclusive, type Method } from "./retry.ts";
+import { readEnvelope, readWords } from "./service-words.ts";
 import { CHECK_URL, type TransportFailure, TRY_AGAIN } from "./transport-failure.ts";
 
 /** The facts of the failed request that the error texts need. */
@@ -18,6 +13,8 @@ export interface Operation {
   /** A verb phrase that follows "to": "start the video". */
   readonly verb: string;
   readonly method: Method;
+  /** How many platforms a post names; undefined for any other request. */
+  readonly platforms?: number | undefined;
   /** The next step after a POST that may have been carried out. Must not call a repeat safe after a wait. */
   readonly whenUnknown?: string;
   /** The meaning of a 404 in the service's own words, and the next step. */
@@ -58,116 +55,182 @@ export function transportError(operation: Operation, failure: TransportFailure):
 export interface Circumstances {
   /** How long the service asks to wait. */
   readonly retryAfterMs?: number | undefined;
-  /** How many platforms a publication names; undefined for any other request. */
-  readonly platforms?: number | undefined;
   readonly isSandbox?: boolean | undefined;
 }
-
-/** If it applies, the error's code, its message and the next step, which is the user's if the last is true. */
-type Row = readonly [boolean, ErrorCode, string, string, boolean?];
 
 /** Explains an answer that is not 2xx: why the service refused, what that proves and what to do. */
 export function statusError(
   operation: Operation,
   answer: ParsedResponse,
-  { retryAfterMs, platforms, isSandbox = false }: Circumstances = {},
+  { retryAfterMs, isSandbox = false }: Circumstances = {},
 ): BridgeError {
-  const { verb, method, notFound } = operation;
+  const { method, platforms } = operation;
   const { status } = answer;
-  const said = readServiceMessage(answer.json);
-  const isRedirect = status >= 300 && status < 400;
-  const isPublication = platforms !== undefined;
+  const envelope = readEnvelope(answer.json);
+  const words = readWords(answer);
+  const refusal = classify(operation, status, { envelope, words });
   // The service may have posted to the first platform and refused the second.
-  const isPartial = isPublication && platforms > 1 && !isInconclusive(status);
-  const isUnknown = isInconclusive(status) || isPartial || (method === "POST" && isRedirect);
+  const isPartial = platforms !== undefined && platforms > 1 && !isInconclusive(status);
+  const isUnknown = isInconclusive(status) || isPartial || (method === "POST" && isRedirect(status));
   const mayBeDone = isUnknown && method === "POST";
   // No wait makes it safe to repeat a POST that may have been carried out.
   const waitSeconds = retryAfterMs === undefined || mayBeDone ? undefined : wholeSeconds(retryAfterMs);
-  const refused = `The service refused to ${verb}`;
-  const rows: readonly Row[] = [
-    [
-      said?.code === "out_of_credits" || status === 402,
-      "out_of_credits",
-      `${refused}: the account does not have enough credits.`,
-      `${isSandbox ? "Restart this server or, if it runs by itself, the sandbox: it then has new credits." : "Add credits to the account."} Calling again is safe after that.`,
-      true,
-    ],
-    [
-      isRedirect,
-      "redirected",
-      `The service answered the request to ${verb} with a redirect${redirectTarget(answer)}, which was not followed: the API key goes to one origin only.`,
-      "Set FACELESS_BASE_URL to the address at which the service itself answers.",
-      true,
-    ],
-    [
-      isInconclusive(status),
-      "service_failed",
-      `The service, or a gateway in front of it, failed while handling the request to ${verb}.`,
-      waitStep(waitSeconds),
-    ],
-    // Job and accounts were read with this key a moment ago.
-    [
-      isPublication && said !== undefined && [401, 403].includes(status),
-      "unauthorized",
-      `${refused}.`,
-      "Tell the user what the service says: it may be about the API key, or about an account on the platform.",
-    ],
-    [
-      status === 401,
-      "unauthorized",
-      `${refused}: it did not accept the API key.`,
-      "Check FACELESS_API_KEY: create a key in the service's account settings, section API, and restart this server with it.",
-      true,
-    ],
-    [
-      status === 403,
-      "unauthorized",
-      `This API key is not allowed to ${verb}.`,
-      "Check in the service's account settings, section API, what the key may do.",
-      true,
-    ],
-    // A 404 without the service's words is a gateway's. A 410 says that there was something at this address.
-    [
-      notFound !== undefined && (status === 410 || (status === 404 && said !== undefined)),
-      "not_found",
-      notFound?.message ?? "",
-      notFound?.nextStep ?? "",
-    ],
-    [
-      status === 404,
-      "not_found",
-      `The request to ${verb} failed: the service has nothing at this address.`,
-      CHECK_URL,
-      true,
-    ],
-    [status === 429, "rate_limited", `${refused}: too many requests were sent.`, waitStep(waitSeconds)],
-    [
-      said?.message === undefined,
-      "refused",
-      `${refused}.`,
-      "The service gave no reason. Check the arguments before you call again.",
-    ],
-  ];
-  const otherwise = "Tell the user what the service says, and call again only with what they want.";
-  const [, code, message, nextStep, isForUser] =
-    rows.find(([applies]) => applies) ?? ([true, "refused", `${refused}.`, otherwise] as const);
-  const retryable = !mayBeDone && (code === "rate_limited" || code === "service_failed");
+  const { message, ...text } = REFUSALS[refusal]({ operation, answer, words, waitSeconds, isSandbox });
+  const retryable = !mayBeDone && (text.code === "rate_limited" || text.code === "service_failed");
   // A refusal without words may be a firewall's, and one of a post may be about the job or an account.
-  const failsAgain = said?.message !== undefined && !isPublication && [400, 401, 403, 422].includes(status);
+  const failsAgain =
+    refusal !== "no credits" &&
+    envelope?.message !== undefined &&
+    platforms === undefined &&
+    [400, 401, 403, 422].includes(status);
   return requestError(operation, {
-    code,
+    ...text,
     message: isPartial
       ? `${message.slice(0, -1)}, but some of the platforms may already have the video.`
       : message,
-    nextStep,
-    ...(isForUser === true && { isForUser }),
     outcome: isUnknown ? "unknown" : "rejected",
     retryable,
-    ...(failsAgain && code !== "out_of_credits" && { failsAgain }),
+    ...(failsAgain && { failsAgain }),
     ...(retryable && waitSeconds !== undefined && { retryAfterSeconds: waitSeconds }),
     status,
-    serviceMessage: said,
+    // What is in front of the service is quoted in the message: these are not the service's words.
+    serviceMessage: refusal === "in front" ? undefined : words,
   });
+}
+
+type Refusal = ReturnType<typeof classify>;
+
+/** Names the reason of an answer that is not 2xx. Only the documented envelope decides, not other words. */
+function classify(
+  { platforms, notFound }: Operation,
+  status: number,
+  { envelope, words }: Readonly<Record<"envelope" | "words", ServiceMessage | undefined>>,
+) {
+  if (envelope?.code === "out_of_credits") return "no credits";
+  if (envelope === undefined && [401, 402, 403, 511].includes(status)) return "in front";
+  if (status === 402) return "no credits";
+  if (isRedirect(status)) return "redirect";
+  if (isInconclusive(status)) return "failure";
+  // Job and accounts were read with this key a moment ago.
+  if (platforms !== undefined && (status === 401 || status === 403)) return "post refused";
+  if (status === 401) return "key refused";
+  if (status === 403) return "not allowed";
+  // A 404 without the service's words is a gateway's. A 410 says that there was something at this address.
+  if (notFound !== undefined && (status === 410 || (status === 404 && envelope !== undefined)))
+    return "not found";
+  if (status === 404) return "nothing there";
+  if (status === 429) return "too many requests";
+  return words?.message === undefined ? "without words" : "with words";
+}
+
+interface Refused {
+  readonly operation: Operation;
+  readonly answer: ParsedResponse;
+  readonly words: ServiceMessage | undefined;
+  readonly waitSeconds: number | undefined;
+  readonly isSandbox: boolean;
+}
+
+/** What each reason means, and the next step. */
+const REFUSALS: Readonly<
+  Record<Refusal, (refused: Refused) => Pick<BridgeErrorFacts, "code" | "message" | "nextStep" | "isForUser">>
+> = {
+  "no credits": ({ operation: { verb }, isSandbox }) => ({
+    code: "out_of_credits",
+    message: `The service refused to ${verb}: the account does not have enough credits.`,
+    nextStep: `${isSandbox ? "Restart this server or, if it runs by itself, the sandbox: it then has new credits." : "Add credits to the account."} Calling again is safe after that.`,
+    isForUser: true,
+  }),
+  "in front": ({ operation: { verb }, answer: { status }, words }) => {
+    const said = words?.message ?? words?.code;
+    const { fine, nextStep } = IN_FRONT[status === 402 || status === 511 ? status : "other"];
+    return {
+      // 5xx prove nothing of what was done.
+      code: status === 511 ? "service_failed" : "refused",
+      message: `A firewall, VPN or proxy in front of the service probably refused the request to ${verb}${said === undefined ? "" : `, with the words ${quote(said, 200)}`}; ${fine}.`,
+      nextStep,
+      isForUser: true,
+    };
+  },
+  redirect: ({ operation: { verb }, answer }) => ({
+    code: "redirected",
+    message: `The service answered the request to ${verb} with a redirect${redirectTarget(answer)}, which was not followed: the API key goes to one origin only.`,
+    nextStep: "Set FACELESS_BASE_URL to the address at which the service itself answers.",
+    isForUser: true,
+  }),
+  failure: ({ operation: { verb }, waitSeconds }) => ({
+    code: "service_failed",
+    message: `The service, or a gateway in front of it, failed while handling the request to ${verb}.`,
+    nextStep: waitStep(waitSeconds),
+  }),
+  "post refused": ({ operation: { verb } }) => ({
+    code: "unauthorized",
+    message: `The service refused to ${verb}.`,
+    nextStep:
+      "Tell the user what the service says: it may be about the API key, or about an account on the platform.",
+  }),
+  "key refused": ({ operation: { verb } }) => ({
+    code: "unauthorized",
+    message: `The service refused to ${verb}: it did not accept the API key.`,
+    nextStep:
+      "Check FACELESS_API_KEY: create a key in the service's account settings, section API, and restart this server with it.",
+    isForUser: true,
+  }),
+  "not allowed": ({ operation: { verb } }) => ({
+    code: "unauthorized",
+    message: `This API key is not allowed to ${verb}.`,
+    nextStep: "Check in the service's account settings, section API, what the key may do.",
+    isForUser: true,
+  }),
+  "not found": ({ operation: { notFound } }) => ({
+    code: "not_found",
+    message: notFound?.message ?? "",
+    nextStep: notFound?.nextStep ?? "",
+  }),
+  "nothing there": ({ operation: { verb } }) => ({
+    code: "not_found",
+    message: `The request to ${verb} failed: the service has nothing at this address.`,
+    nextStep: CHECK_URL,
+    isForUser: true,
+  }),
+  "too many requests": ({ operation: { verb }, waitSeconds }) => ({
+    code: "rate_limited",
+    message: `The service refused to ${verb}: too many requests were sent.`,
+    nextStep: waitStep(waitSeconds),
+  }),
+  "without words": ({ operation: { verb } }) => ({
+    code: "refused",
+    message: `The service refused to ${verb}.`,
+    nextStep: "The service gave no reason. Check the arguments before you call again.",
+  }),
+  "with words": ({ operation: { verb } }) => ({
+    code: "refused",
+    message: `The service refused to ${verb}.`,
+    nextStep: "Tell the user what the service says, and call again only with what they want.",
+  }),
+};
+
+const LOOK_THERE =
+  "Open the address in FACELESS_BASE_URL in a browser to see what answers there, and check VPN, proxy and the network's sign-in page.";
+
+/** What may be fine although something in front of the service has refused a request, and the next step. */
+const IN_FRONT = {
+  402: {
+    fine: "the account may have credits",
+    nextStep: `${LOOK_THERE} If the service itself says it, add credits.`,
+  },
+  511: {
+    fine: "it wants a sign-in to this network",
+    nextStep: "Sign in to this network in a browser first. Then call again.",
+  },
+  other: {
+    fine: "the API key may be fine",
+    nextStep: `${LOOK_THERE} If the service itself says it, check FACELESS_API_KEY.`,
+  },
+} as const;
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
 }
 
 /** Explains an answer that is not as documented. `problem` is a clause that follows a colon. */
@@ -180,6 +243,7 @@ export function badResponseError(operation: Operation, answer: ParsedResponse, p
     outcome: "unknown",
     retryable: operation.method === "GET",
     status: answer.status,
+    serviceMessage: readWords({ ...answer, page: undefined }),
   });
 }
 
@@ -192,14 +256,6 @@ function requestError(operation: Operation, facts: BridgeErrorFacts, cause?: unk
     isUnknownPost && whenUnknown !== undefined ? { ...others, nextStep: whenUnknown } : facts,
     cause,
   );
-}
-
-/** The documented error envelope, cleaned; undefined where the body is none. */
-function readServiceMessage(json: unknown): ServiceMessage | undefined {
-  const parsed = errorEnvelopeSchema.safeParse(json);
-  if (!parsed.success) return undefined;
-  const { code, message } = parsed.data.error;
-  return { code: code && cleanServiceText(code, 60), message: message && cleanServiceText(message) };
 }
 
 function redirectTarget(answer: ParsedResponse): string {

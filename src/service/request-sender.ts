@@ -5,6 +5,7 @@ import type * as z from "zod";
 import { type Clock, pause } from "../clock.ts";
 import { type BridgeError, DeadlineError, toBridgeError } from "../errors.ts";
 import { createRedact, type Redact } from "../redact.ts";
+import { quote } from "../text.ts";
 import { VERSION } from "../version.ts";
 import { PAID_REQUEST_MS, READ_MS } from "./time-budget.ts";
 import type { ServiceConfig } from "../config.ts";
@@ -49,6 +50,9 @@ export interface SenderOptions {
   /** Gives numbers in [0, 1). */
   readonly random: () => number;
 }
+
+/** Characters of a page that are quoted in a sentence. */
+const MAX_QUOTED = 200;
 
 /** Milliseconds that a request has by default, with all its attempts. */
 const DEADLINE_MS = { GET: READ_MS, POST: PAID_REQUEST_MS } as const;
@@ -109,8 +113,7 @@ export class RequestSender {
     const { method } = operation;
     const { url, body } = parts;
     const endsAtMs = this.#clock.monotonicMs() + deadlineMs;
-    const readResponse = (response: ServiceResponse) =>
-      read({ json: this.json.parse(response.text), ...response });
+    const readResponse = (response: ServiceResponse) => read(this.#parseBody(response));
     for (let attempt = 1; ; attempt++) {
       let failure: BridgeError;
       try {
@@ -149,36 +152,40 @@ export class RequestSender {
     }
   }
 
+  #parseBody(response: ServiceResponse): ParsedResponse {
+    const json = this.json.parse(response.text);
+    return { ...response, json, ...(json === undefined && { page: this.json.readPage(response.text) }) };
+  }
+
   /** The documented fields of a 2xx answer. Throws a BridgeError for any other one. */
   parse<Schema extends z.ZodType>(
     operation: Operation,
     schema: Schema,
     answer: ParsedResponse,
-    platforms?: number,
   ): z.output<Schema> {
-    const { success, data, error } = schema.safeParse(this.accept(operation, answer, platforms));
+    const { success, data, error } = schema.safeParse(this.accept(operation, answer));
     if (success) return data;
     throw badResponseError(operation, answer, describeProblem(answer, error));
   }
 
-  /** The JSON of a 2xx answer. Throws a BridgeError for any other one. `platforms` is how many a post names. */
-  accept(operation: Operation, answer: ParsedResponse, platforms?: number): unknown {
+  /** The JSON of a 2xx answer. Throws a BridgeError for any other one. */
+  accept(operation: Operation, answer: ParsedResponse): unknown {
     const { status, json } = answer;
     // The results of a post count whatever its status is. In another form they prove nothing.
     const { results = [] } = objectOf(json);
     const hasResults = !Array.isArray(results) || results.length > 0;
-    if ((status < 200 || status >= 300) && !hasResults) throw this.refusal(operation, answer, platforms);
+    if ((status < 200 || status >= 300) && !hasResults) throw this.refusal(operation, answer);
     return json;
   }
 
-  /** Explains an answer that is not 2xx. `platforms` is how many a publication names. */
-  refusal(operation: Operation, answer: ParsedResponse, platforms?: number): BridgeError {
+  /** Explains an answer that is not 2xx. */
+  refusal(operation: Operation, answer: ParsedResponse): BridgeError {
     const { status, headers } = answer;
     // After a 429 the limiter's pause includes its Retry-After.
     const retryAfterMs =
       status === 429 ? this.limiter.waitMs("user") : readRetryAfterMs(headers, this.#clock.now());
     const { isSandbox } = this.#options.config;
-    return statusError(operation, answer, { retryAfterMs, platforms, isSandbox });
+    return statusError(operation, answer, { retryAfterMs, isSandbox });
   }
 
   /** Closes every connection at once. */
@@ -227,8 +234,9 @@ function explain(
 }
 
 /** The fault of an answer, as a clause. Zod's own words are no help to a user. */
-function describeProblem({ json }: ParsedResponse, { issues: [issue] }: z.ZodError): string {
-  if (json === undefined) return "it is not readable JSON";
+function describeProblem({ json, page = "" }: ParsedResponse, { issues: [issue] }: z.ZodError): string {
+  if (json === undefined)
+    return `it is not readable JSON${page.trim() === "" ? "" : ` but says ${quote(page, MAX_QUOTED)}`}`;
   const path = issue?.path.join(".") ?? "";
   return path === "" ? "it is not an object" : `${path} is missing or has another form`;
 }

@@ -20,6 +20,8 @@ export const MAX_RESULTS = 100;
 export const MAX_ID = 500;
 /** Characters of any other text. */
 const MAX_TEXT = 2_000;
+/** Characters of a page in which its title is looked for. */
+const MAX_PAGE = 65_536;
 /** Characters of a link, which is never cut: a cut link doesn't open. Signed links have about 2,000 at most. */
 const MAX_LINK = 4_096;
 
@@ -32,6 +34,8 @@ export interface ServiceResponse {
 /** An answer with its JSON, tidied; undefined if it has none. */
 export interface ParsedResponse extends ServiceResponse {
   readonly json: unknown;
+  /** What an answer without JSON says, tidied: the title of its page, or its text. */
+  readonly page?: string | undefined;
 }
 
 /** Fields that the bridge adds to results. A field of the service with the same name would pass for one. */
@@ -107,6 +111,13 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
   };
   return {
     tidy,
+    /** The tidied title of a page, or the text of anything else; undefined if there is none. */
+    readPage(text: string): string | undefined {
+      const start = text.slice(0, MAX_PAGE);
+      const isMarkup = /^\s*</.test(start);
+      const page = isMarkup ? /<(?:title|message)\b[^>]{0,200}>([^<]{1,1000})/i.exec(start)?.[1] : start;
+      return page === undefined ? undefined : cutText(redact(stripUnsafeCharacters(page)), MAX_TEXT);
+    },
     /** The tidied JSON of a text; undefined if it is none. */
     parse(text: string): unknown {
       try {
@@ -240,7 +251,3 @@ export type Publication = z.infer<typeof publicationSchema>;
 
 /** An account in a list of connected ones; its platform is UNKNOWN_PLATFORM if the service doesn't name it. */
 export type ConnectedPlatform = Record<string, unknown> & { readonly platform: string };
-
-export const errorEnvelopeSchema = z.looseObject({
-  error: z.looseObject({ code: z.string().optional(), message: z.string().optional() }),
-});

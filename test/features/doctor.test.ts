@@ -384,6 +384,16 @@ test.each<[string, () => Promise<Values> | Values, RegExp]>([
     /^fail key Check FACELESS_API_KEY: create a key.+\(HTTP 401; its words: "No such key: \[redacted\]"\)\)$/,
   ],
   [
+    "a firewall in front of the service",
+    () => at({ status: 403, body: "<html><title>Just a moment...</title>" }),
+    /^fail service Open the address in FACELESS_BASE_URL in a browser .+ \(A firewall, VPN or proxy in front of the service probably refused .+, with the words "Just a moment\.\.\."; the API key may be fine \(HTTP 403\)\)$/,
+  ],
+  [
+    "a sign-in page in its place",
+    () => at({ body: "<!doctype html><title>Hotel Wi-Fi</title>" }),
+    /^fail service Set FACELESS_BASE_URL .+ \(something else answers at this address: it says "Hotel Wi-Fi"\)$/,
+  ],
+  [
     "a rate limit that is used up",
     () => at({ ...envelope(429, "rate_limited", "Slow down."), headers: { "retry-after": "17" } }),
     /^fail rate limit Wait 17 s.+\(HTTP 429; its words: "Slow down\."\)\)$/,
@@ -408,6 +418,12 @@ test.each<[string, () => Promise<Values> | Values, RegExp]>([
 
   expect(problemsIn(lines)).toEqual([expect.stringMatching(told)]);
   expect(code).toBe(told.source.startsWith("^fail") ? 1 : 0);
+});
+
+test("doctor is content with a new account, whose list a service may write as null", async () => {
+  const { code, lines } = await inTerminal(await at({ json: { videos: null, nextCursor: null } }));
+
+  expect({ code, problems: problemsIn(lines) }).toEqual({ code: 0, problems: [] });
 });
 
 test("doctor sends one GET request, makes no journal and leaves nothing in a folder", async () => {

@@ -347,7 +347,7 @@ function refusal(answer: Refusal, platforms: number | undefined): BridgeError {
   const [status, code] = answer.split(" ");
   const headers = { "x-ratelimit-remaining": "0" };
   const json = { error: { code, message: "No." } };
-  return statusError(operation, { status: Number(status), headers, text: "", json }, { platforms });
+  return statusError({ ...operation, platforms }, { status: Number(status), headers, text: "", json });
 }
 
 function failure(outcome: Outcome): BridgeError {

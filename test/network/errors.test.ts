@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { BridgeErrorFacts } from "../../src/errors.ts";
 import { explainNetworkError } from "../../src/service/transport-failure.ts";
-import { GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, KEY, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { envelope, type Reply, type ScriptedAnswer } from "../fixtures/scripted-service.ts";
 import { bridge, failureOf, failures } from "./bridge.ts";
 
@@ -54,12 +54,51 @@ test.each([[500, "unknown"]])(
 test.each<[string, unknown, BridgeErrorFacts["serviceMessage"] | undefined]>([
   ["only a message", { error: { message: "No." } }, { message: "No." }],
   ["only a code", { error: { code: "no" } }, { code: "no" }],
-  ["another shape", { detail: "No." }, undefined],
+  ["a code that is a number", { error: { code: 4711, message: "No." } }, { code: "4711", message: "No." }],
+  ["a code that is the status", { error: { code: 422, message: "No." } }, { message: "No." }],
+  ["neither", { error: { reason: 7 } }, undefined],
 ])("an error answer with %s in its body is read as far as possible", async (_, json, words) => {
   const { get } = await failures({ status: 422, json });
 
   expect(get.serviceMessage).toEqual(words);
   expect(get.code).toBe("refused");
+});
+
+const TITLED = "<html><head><title lang=en>Just a\n moment...</title></head><body>x</body></html>";
+
+test.each([
+  [401, "rejected", "refused", "the API key may be fine"],
+  [402, "rejected", "refused", "the account may have credits"],
+  [403, "rejected", "refused", "the API key may be fine"],
+  [511, "unknown", "service_failed", "it wants a sign-in to this network"],
+])(
+  "a %i without the service's own error is told as something in front of it, and stays %s",
+  async (status, outcome, code, fine) => {
+    const { get, post } = await failures({ status, body: TITLED });
+
+    for (const facts of [get, post])
+      expect(facts).toMatchObject({ code, outcome, status, serviceMessage: undefined });
+    expect(post.message).toBe(
+      `A firewall, VPN or proxy in front of the service probably refused the request to start the video, with the words "Just a moment..."; ${fine}.`,
+    );
+    expect(get.isForUser).toBe(true);
+    expect(JSON.stringify(get)).not.toMatch(/create a key|Add credits/);
+  },
+);
+
+test("no part of the key is shown though a page's title or text holds it where it is cut", async () => {
+  const { get } = await failures({ status: 403, body: `<title>${"x".repeat(195)}${KEY}</title>` });
+  const { post } = await failures({ status: 400, body: `${"x".repeat(495)}${KEY}` });
+
+  expect(JSON.stringify([get, post])).not.toContain(KEY.slice(0, 4));
+});
+
+test("an answer with 200 and the service's error keeps its code and words, and is unknown for a POST", async () => {
+  const { get, post } = await failures(envelope(200, "out_of_credits", "None left."));
+
+  const said = { code: "bad_answer", outcome: "unknown", serviceMessage: { message: "None left." } };
+  expect(get).toMatchObject({ ...said, retryable: true });
+  expect(post).toMatchObject({ ...said, retryable: false, serviceMessage: { code: "out_of_credits" } });
 });
 
 test("the service's words for an error are cleaned and cut before they are shown", async () => {

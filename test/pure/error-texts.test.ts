@@ -31,29 +31,49 @@ function effectOf(operation: Operation): Effect {
 const NOW_MS = new Date(2026, 10, 23, 14, 30, 10).getTime();
 const words = { error: { code: "the_code", message: "The service's message." } };
 const answer = (status: number, json: unknown = words, headers = {}) => ({ status, headers, text: "", json });
+const page = (status: number, title: string) => ({
+  ...answer(status, undefined),
+  json: undefined,
+  page: title,
+});
 const failure = (sent: boolean, code: string, status?: number) =>
   new TransportFailure({ ...explainNetworkError(Object.assign(new Error(), { code })), sent, status });
 
-/** A publication to one platform, unless `platforms` says otherwise, or another request. */
+/** An operation of which a post goes to this many platforms. */
+function withPlatforms(operation: Operation, platforms: number): Operation {
+  return operation === OPERATIONS.publish ? { ...operation, platforms } : operation;
+}
+
+/** A publication to one platform, or another request. */
 function refusal(operation: Operation, status: number, json: unknown = words, more: Circumstances = {}) {
-  const isPublication = operation === OPERATIONS.publish;
-  return statusError(operation, answer(status, json), { ...(isPublication && { platforms: 1 }), ...more });
+  return statusError(withPlatforms(operation, 1), answer(status, json), more);
 }
 
 const SITUATIONS: Record<string, (operation: Operation) => BridgeError> = {
   "HTTP 400": (operation) => refusal(operation, 400),
   "HTTP 400 without a message": (operation) => refusal(operation, 400, ""),
+  "HTTP 400 in another form": (operation) =>
+    refusal(operation, 400, { detail: [{ loc: ["body", "topic"], msg: "It has over 500 characters." }] }),
   "HTTP 401": (operation) => refusal(operation, 401),
+  "HTTP 401 without the envelope": (operation) => refusal(operation, 401, { message: "Unauthorized" }),
   "HTTP 402": (operation) => refusal(operation, 402),
+  "HTTP 402 of a page": (operation) => statusError(withPlatforms(operation, 1), page(402, "Paused")),
   "HTTP 403": (operation) => refusal(operation, 403),
+  "HTTP 403 of a page": (operation) =>
+    statusError(withPlatforms(operation, 1), page(403, "Just a moment...")),
   "HTTP 404": (operation) => refusal(operation, 404),
-  "HTTP 404 of something else": (operation) => refusal(operation, 404, "<html>"),
+  "HTTP 404 of something else": (operation) =>
+    statusError(withPlatforms(operation, 1), page(404, "404 Not Found")),
   "HTTP 409": (operation) => refusal(operation, 409),
   "HTTP 429": (operation) => refusal(operation, 429, words, { retryAfterMs: 7_000 }),
   "HTTP 500": (operation) => refusal(operation, 500),
+  "HTTP 511 of a page": (operation) => statusError(withPlatforms(operation, 1), page(511, "Sign in")),
   "HTTP 503 with Retry-After": (operation) => refusal(operation, 503, words, { retryAfterMs: 30_000 }),
   redirect: (operation) => statusError(operation, answer(307, "", { location: "https://moved.example/x" })),
-  "not as documented": (operation) => badResponseError(operation, answer(200), "it is not readable JSON"),
+  "not as documented": (operation) =>
+    badResponseError(operation, answer(200), "jobId is missing or has another form"),
+  "a page instead of JSON": (operation) =>
+    badResponseError(operation, page(200, "Sign in"), 'it is not readable JSON but says "Sign in"'),
   "too large": (operation) => transportError(operation, failure(true, "UND_ERR_RES_EXCEEDED_MAX_SIZE", 200)),
   "not reached": (operation) => transportError(operation, failure(false, "ECONNREFUSED")),
   "no connection in time": (operation) =>
@@ -89,7 +109,7 @@ test("every failure of an operation says what failed and what to do", async () =
     return `# ${operation.verb}\n\n${texts.join("\n")}`;
   });
   const several = (status: number, more?: Circumstances) =>
-    refusal(OPERATIONS.publish, status, words, { platforms: 2, ...more });
+    statusError(withPlatforms(OPERATIONS.publish, 2), answer(status), more);
   const single = [
     rendered("HTTP 400 for two platforms", several(400), "publishes"),
     rendered("HTTP 429 for two platforms", several(429, { retryAfterMs: 7_000 }), "publishes"),

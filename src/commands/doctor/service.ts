@@ -8,6 +8,7 @@ import { RequestSender } from "../../service/request-sender.ts";
 import { TransportFailure } from "../../service/transport-failure.ts";
 import type { ServiceConfig } from "../../config.ts";
 import { NO_KEY } from "../../settings/values.ts";
+import { quote } from "../../text.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 
 // Well below the 20 s that such a request has in the server.
@@ -34,7 +35,7 @@ export async function checkService(
     const answer = await requests.request(operation, { url }, read, { deadlineMs: ANSWER_MS });
     const tookMs = Math.round(clock.monotonicMs() - startedMs);
     if (!videoPageSchema.safeParse(answer.json).success)
-      return [fail("service", "something else answers at this address", OTHER_ADDRESS)];
+      return [fail("service", `something else answers at this address${wordsOf(answer)}`, OTHER_ADDRESS)];
     return [
       pass("service", `${addressOf(config.baseUrl)} answers (${tookMs} ms)`),
       ...(hasKey ? [pass("key", "the service accepts it")] : []),
@@ -48,17 +49,22 @@ export async function checkService(
   }
 }
 
+/** A page's title, such as that of a sign-in page. */
+function wordsOf({ page = "" }: ParsedResponse): string {
+  return page.trim() === "" ? "" : `: it says ${quote(page, 100)}`;
+}
+
 function addressOf(baseUrl: URL): string {
   return baseUrl.href.replace(/\/$/, "");
 }
 
 function checkFailure(error: BridgeError, address: string, hasKey: boolean): readonly Check[] {
-  const { code, status, nextStep, serviceMessage } = error.facts;
+  const { code, status, nextStep, serviceMessage, isForUser } = error.facts;
   const said = serviceMessage?.message;
   const words = said === undefined ? "" : `; its words: ${JSON.stringify(said)}`;
   // A model's next step after a refusal means nothing to a user of this command.
   const refusedFix = `${said === undefined ? "C" : "See what the service says, and c"}heck FACELESS_BASE_URL`;
-  const fix = code === "refused" ? refusedFix : nextStep.replace(/\.$/, "");
+  const fix = code === "refused" && isForUser !== true ? refusedFix : nextStep.replace(/\.$/, "");
   if (error.cause instanceof TransportFailure)
     return [fail("service", `${address} gives no answer: ${error.cause.facts.reason}`, fix)];
   const detail = `${error.facts.message.replace(/\.$/, "")} (HTTP ${status}${words})`;

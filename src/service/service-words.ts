@@ -1,0 +1,107 @@
+// Finds the service's words in a failed answer: the documented error envelope, which may decide what happened, and
+// the forms of frameworks and gateways, which are only shown. Pure.
+
+import type { ServiceMessage } from "../errors.ts";
+import { cleanServiceText } from "../text.ts";
+import type { ParsedResponse } from "./responses.ts";
+
+const MAX_CODE = 60;
+/** Deeper than any framework nests its errors. */
+const MAX_DEPTH = 5;
+/** Fields with a text, a list or an object of texts, in lower case. The first one that has a text wins. */
+const TEXT_FIELDS = [
+  "message", // Laravel, Express, Echo, Kong, AWS
+  "detail", // FastAPI, Django, problem+json
+  "error_description", // OAuth
+  "error", // Rails, Spring, Gin
+  "errors", // Rails, JSON:API, ASP.NET, GraphQL
+  "title", // problem+json
+  "msg", // an item of FastAPI's detail
+  "defaultmessage", // an item of Spring's errors
+] as const;
+const CODE_FIELDS = ["code", "error_code", "errorcode"] as const;
+/** The argument that an item of a list of errors is about. */
+const ARGUMENT_FIELDS = ["field", "loc", "path", "param"] as const;
+
+/** The documented `{ error: { code, message } }`, cleaned; undefined where the body is none. A code may be a number. */
+export function readEnvelope(json: unknown): ServiceMessage | undefined {
+  const error = fieldsOf(fieldsOf(json).get("error"));
+  const code = codeFrom(error.get("code"));
+  const message = error.get("message");
+  if (code === undefined && typeof message !== "string") return undefined;
+  return { code, message: typeof message === "string" ? cleaned(message) : undefined };
+}
+
+/** Whatever code and words the answer has, in any form, cleaned. They decide nothing. */
+export function readWords({ json, page, status }: ParsedResponse): ServiceMessage | undefined {
+  const envelope = readEnvelope(json);
+  const code = envelope?.code ?? firstCode(json);
+  const message = envelope?.message ?? cleaned(firstText(json) ?? page ?? "");
+  if (code === undefined && message === undefined) return undefined;
+  return { code: code === String(status) ? undefined : code, message };
+}
+
+/** `within` is the name of the field that has the value. */
+function firstText(value: unknown, within = "", depth = 0): string | undefined {
+  if (typeof value === "string") return value.trim() === "" ? undefined : value;
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return undefined;
+  if (Array.isArray(value)) return firstOf(value, (item) => firstText(item, within, depth + 1));
+  const fields = fieldsOf(value);
+  const named = firstOf(TEXT_FIELDS, (name) => firstText(fields.get(name), name, depth + 1));
+  if (named !== undefined) return withArgument(fields, named);
+  // Rails, ASP.NET and Django name each argument, and list what is wrong with it.
+  return firstOf([...fields], ([name, problems]) => {
+    const isProblem = Array.isArray(problems) || within === "errors";
+    const text = isProblem ? firstText(problems, name, depth + 1) : undefined;
+    return text && `${name}: ${text}`;
+  });
+}
+
+function withArgument(fields: Fields, text: string): string {
+  const argument = firstOf(ARGUMENT_FIELDS, (name) => {
+    const value = fields.get(name);
+    const last: unknown = Array.isArray(value) ? value.at(-1) : value;
+    return typeof last === "string" && /^[\w.-]{1,60}$/.test(last) ? last : undefined;
+  });
+  return argument === undefined ? text : `${argument}: ${text}`;
+}
+
+function firstCode(value: unknown, depth = 0): string | undefined {
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return undefined;
+  if (Array.isArray(value)) return firstCode(value[0], depth + 1);
+  const fields = fieldsOf(value);
+  return (
+    firstOf(CODE_FIELDS, (name) => codeFrom(fields.get(name))) ??
+    (fields.has("error_description") ? codeFrom(fields.get("error")) : undefined) ??
+    firstCode(fields.get("error"), depth + 1) ??
+    firstCode(fields.get("errors"), depth + 1)
+  );
+}
+
+function codeFrom(value: unknown): string | undefined {
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" ? cleaned(value, MAX_CODE) : undefined;
+}
+
+function cleaned(text: string, limit?: number): string | undefined {
+  return cleanServiceText(text, limit) || undefined;
+}
+
+type Fields = ReadonlyMap<string, unknown>;
+
+/** By their names in lower case: AWS writes "Message". */
+function fieldsOf(value: unknown): Fields {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return new Map();
+  return new Map(Object.entries(value).map(([name, field]) => [name.toLowerCase(), field]));
+}
+
+function firstOf<Item, Found>(
+  items: readonly Item[],
+  find: (item: Item) => Found | undefined,
+): Found | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
