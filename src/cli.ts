@@ -27,6 +27,9 @@ const LOOK_MS = 10;
 /** How long a sent paid or public request may delay the end, which then takes less than 2 s in all. */
 const PAID_REQUEST_GRACE_MS = 1_500;
 
+/** npx hands on the Ctrl-C that the terminal has sent here, too. */
+const SAME_INTERRUPT_MS = 500;
+
 /**
  * Each address of a host gets this long to connect, for the service, the database and downloads alike. Node's
  * own 250 ms are too short for distant hosts.
@@ -104,7 +107,14 @@ async function tell(text: string): Promise<void> {
 async function runCommand(
   command: Exclude<Command, { name: "version" | "help" | "serve" }>,
 ): Promise<number> {
-  const interrupt = new AbortController();
+  const [interrupt, secondInterrupt] = [new AbortController(), new AbortController()];
+  let interruptedAtMs = 0;
+  const onInterrupt = (signal: NodeJS.Signals) => {
+    if (!interrupt.signal.aborted) {
+      interruptedAtMs = performance.now();
+      interrupt.abort(signal);
+    } else if (performance.now() - interruptedAtMs > SAME_INTERRUPT_MS) secondInterrupt.abort(signal);
+  };
   const host: Host = {
     ...STREAMS,
     env: process.env,
@@ -118,18 +128,19 @@ async function runCommand(
     isOnNpm: IS_ON_NPM,
     clock: systemClock,
     interrupted: interrupt.signal,
+    interruptedAgain: secondInterrupt.signal,
   };
   switch (command.name) {
     case "demo":
       process.stdout.on("error", () => process.exit(1));
       return (await import("./commands/demo.ts")).runDemo(host);
     case "call": {
-      onSignals((signal) => interrupt.abort(signal));
+      onSignals(onInterrupt);
       const exitCode = await (await import("./commands/call.ts")).runCall(command.argv, host);
       return interrupt.signal.aborted ? endBySignal(String(interrupt.signal.reason)) : exitCode;
     }
     case "sandbox":
-      onSignals((signal) => interrupt.abort(signal));
+      onSignals(onInterrupt);
       return (await import("./commands/sandbox.ts")).runSandbox(command, host);
     case "doctor":
       if (command.client !== undefined) requireHome(host);

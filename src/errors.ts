@@ -113,9 +113,15 @@ const LONG_WAIT_SECONDS = 30;
 
 /**
  * The whole text of a failure for the user or model: what failed, the service's code and status, whether
- * anything was spent or published, whether calling again is safe, and what to do next. `nowMs` is since the epoch.
+ * anything was spent or published, whether calling again is safe, and what to do next. `nowMs` is since the epoch,
+ * and `done` says in place of the effect what was done.
  */
-export function describeFailure(error: BridgeError, effect: Effect, nowMs: number): string {
+export function describeFailure(
+  error: BridgeError,
+  effect: Effect,
+  nowMs: number,
+  done = (error.facts.outcome === "unknown" ? MAYBE_DONE : NOTHING_DONE)[effect],
+): string {
   const { facts } = error;
   const { code, message } = facts.serviceMessage ?? {};
   const answer = [
@@ -126,7 +132,7 @@ export function describeFailure(error: BridgeError, effect: Effect, nowMs: numbe
     answer.length === 0 ? facts.message : `${facts.message.replace(/\.$/, "")} (${answer.join(", ")}).`,
     message !== undefined && `The service's words: ${JSON.stringify(message)}`,
     facts.journal,
-    facts.outcome === "unknown" ? MAYBE_DONE[effect] : NOTHING_DONE[effect],
+    done,
     ...(facts.retryAfterSeconds === undefined || !facts.retryable
       ? [againSentence(facts), facts.isForUser === true ? `Tell the user: ${facts.nextStep}` : facts.nextStep]
       : [facts.nextStep, afterWaitSentence(facts.retryAfterSeconds, nowMs)]),
@@ -156,6 +162,11 @@ function afterWaitSentence(seconds: number, nowMs: number): string {
   // The minute that begins after the wait, by this computer's clock.
   const from = new Date(Math.ceil((nowMs + seconds * 1000) / 60_000) * 60_000);
   return `Calling again is safe from ${from.toTimeString().slice(0, 5)} on: tell the user.`;
+}
+
+/** True if the same read may succeed a moment later. */
+export function mayPass(error: unknown): error is BridgeError {
+  return error instanceof BridgeError && error.facts.retryable && error.facts.code !== "cancelled";
 }
 
 /** The code of a failure of the operating system, such as ENOENT. */

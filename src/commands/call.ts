@@ -1,42 +1,41 @@
 // `call TOOL`: one tool in a process that lives for one call, with the server's guard, journal, texts and limits.
+// Nobody gives up on it, so it awaits answers for as long as they may come.
 
 import { once } from "node:events";
 import { pause } from "../clock.ts";
 import { UsageError } from "../command-line.ts";
-import {
-  BridgeError,
-  cancelledError,
-  describeFailure,
-  type Effect,
-  errorMeta,
-  toBridgeError,
-} from "../errors.ts";
+import { BridgeError, cancelledError, describeFailure, errorMeta, toBridgeError } from "../errors.ts";
 import { stateOf } from "../service/job.ts";
 import { createRedact } from "../redact.ts";
-import { inSentences, stripUnsafeCharacters } from "../text.ts";
+import { inSentences } from "../text.ts";
+import { getVideoStatus } from "../tools/get-video-status.ts";
 import { declinedError } from "../tools/question.ts";
 import { TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import { type Call, readCall } from "./call-arguments.ts";
+import { asText, type Result } from "./call-text.ts";
 import { HELP_WIDTH } from "./help.ts";
 import type { Host } from "./host.ts";
-import { openTools } from "./local-tools.ts";
+import { type LocalTools, openTools } from "./local-tools.ts";
+import { commandOf } from "./server-entry.ts";
 import { TerminalUi } from "./terminal-ui.ts";
 
-/** The structured result of a tool. */
-type Result = Readonly<Record<string, unknown>>;
-
 const MAX_WAIT_MS = 15 * 60_000;
-/** How long an interrupted call waits for the answer to a paid or public request. */
-const GRACE_MS = 1_500;
-const ONE_SANDBOX =
-  "With --sandbox each call has a sandbox of its own, which ends with the call, links included. For more than one call, run faceless-video-mcp sandbox --port 8080, and set FACELESS_BASE_URL=http://127.0.0.1:8080 and FACELESS_API_KEY=fl_sandbox.";
+/** What was not sent yet ends within this time after an interrupt. */
+const CANCEL_MS = 300;
+const AWAITED = {
+  "same request":
+    "The same request was sent before, and its answer has not come yet. It is awaited, for six minutes at most.",
+  answer: "The service has not answered yet. Its answer is awaited for five minutes.",
+  "after an interrupt":
+    "The request was sent, so its answer is awaited, for five minutes at most. Ctrl-C again leaves without it.",
+} as const;
 
 /** Prints the result, or why there is none. Returns the exit code. */
 export async function runCall(argv: readonly string[], host: Host): Promise<number> {
   const [out, ui] = [new TerminalUi(host), new TerminalUi({ ...host, output: host.errors })];
   let call: Call | undefined;
-  let followed: { readonly jobId?: string } = {};
+  let orderedJob: string | undefined;
   const show = (value: Result, text: string, textUi: TerminalUi) => {
     const redact = createRedact(call?.config.service?.apiKey);
     if (argv.includes("--json")) out.printJson(value, redact);
@@ -49,57 +48,74 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
       return 0;
     }
     call = read;
-    const work = run(call, host, ui, (jobId) => (followed = { jobId }));
-    const result = await Promise.race([work, failWhenInterrupted(host, call.tool.effect)]);
+    const tools = openTools("call", call.config, host, ui, {
+      askUser: (describe) => askAtTerminal(describe, read, host, ui),
+      onWait: (awaited) => ui.print(AWAITED[awaited]),
+    });
+    const work = run(call, tools, host, ui, (jobId) => (orderedJob = jobId));
+    const result = await Promise.race([work, failWhenLeft(call, tools, host, ui)]);
     show(result, asText(result), out);
-    return exitCodeOf(result, call);
+    return exitCodeOf(result, tools, call);
   } catch (error) {
     const effect = call?.tool.effect ?? "reads";
-    const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
+    const thrown = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
+    const failure = orderedJob === undefined ? thrown : afterOrder(thrown);
     const { code, outcome } = failure.facts;
+    const done = orderedJob && `The video was ordered and is job ${orderedJob}. The same call follows it.`;
     const isOfOtherSandbox = call?.config.startsSandbox === true && code === "not_found";
     const message =
       failure instanceof UsageError
-        ? describeUsage(failure, argv)
-        : inSentences(describeFailure(failure, effect, host.clock.now()), isOfOtherSandbox && ONE_SANDBOX);
-    show({ error: { ...errorMeta(failure), message }, ...followed }, message, ui);
+        ? describeUsage(failure, argv, host)
+        : inSentences(
+            describeFailure(failure, effect, host.clock.now(), done),
+            isOfOtherSandbox && aboutSandboxes(host),
+          );
+    const job = orderedJob === undefined ? {} : { jobId: orderedJob };
+    show({ error: { ...errorMeta(failure), message }, ...job }, message, ui);
     if (code === "invalid_input") return 2;
-    // The outcome of a job that was started isn't known either.
-    return outcome === "unknown" || "jobId" in followed ? 3 : 1;
+    return outcome === "unknown" ? 3 : 1;
   }
 }
 
-function describeUsage({ message }: UsageError, argv: readonly string[]): string {
-  const tool = argv.filter((word) => Object.hasOwn(TOOL_SCHEMAS, word));
-  return `faceless-video-mcp: ${message}; see faceless-video-mcp ${["call", ...tool].join(" ")} --help`;
+/** A look at a job that was ordered has failed. What becomes of the job isn't known, and the same call looks again. */
+function afterOrder({ facts, cause }: BridgeError): BridgeError {
+  const { failsAgain: _, ...others } = facts;
+  return new BridgeError({ ...others, outcome: "unknown", retryable: true }, cause);
 }
 
-/** `onStarted` gets the id of a job that is then followed. */
+function describeUsage({ message }: UsageError, argv: readonly string[], host: Host): string {
+  const tool = argv.filter((word) => Object.hasOwn(TOOL_SCHEMAS, word));
+  return `faceless-video-mcp: ${message}; see ${commandOf(["call", ...tool, "--help"].join(" "), host)}`;
+}
+
+function aboutSandboxes(host: Host): string {
+  return `With --sandbox each call has a sandbox of its own, which ends with the call, links included. For more than one call, run this, and set FACELESS_BASE_URL=http://127.0.0.1:8080 and FACELESS_API_KEY=fl_sandbox: ${commandOf("sandbox --port 8080", host)}`;
+}
+
+/** `onOrdered` gets the id of a job that is then followed. */
 async function run(
-  call: Call,
+  { tool, args, config, waits }: Call,
+  tools: LocalTools,
   host: Host,
   ui: TerminalUi,
-  onStarted: (jobId: string) => void,
+  onOrdered: (jobId: string) => void,
 ): Promise<Result> {
-  const { tool, args, config, waits } = call;
-  const tools = openTools("call", config, host, ui, (describe) => askAtTerminal(describe, call, host, ui));
-  let result: Result = await tools.run(tool, args).catch(async (error: unknown) => {
-    const facts = error instanceof BridgeError ? error.facts : undefined;
-    if (!waits || facts?.code !== "timeout" || facts.outcome !== "unknown") throw error;
-    ui.print("The service has not answered yet. Its answer is awaited for five minutes.");
-    // From here on, nothing is sent. The journal has the answer.
-    await tools.finishPaidRequests();
-    return tools.run(tool, args).catch(() => Promise.reject(error));
-  });
+  const follow = (job: unknown) => tools.follow(job, MAX_WAIT_MS);
+  let result: Result =
+    waits && tool === getVideoStatus ? await follow(args["jobId"]) : await tools.run(tool, args);
   const { jobId, status, alreadyStarted } = result;
   if (typeof jobId !== "string" || status === undefined) return result;
-  if (waits && result["done"] !== true) {
-    onStarted(jobId);
+  if (waits && tool !== getVideoStatus && result["done"] !== true) {
+    onOrdered(jobId);
     ui.print(`Job ${jobId}: ${String(result["summary"])}`);
-    const ended = await tools.follow(jobId, MAX_WAIT_MS);
+    const ended = await follow(jobId).catch((error: unknown) => {
+      // The order is what there is to tell.
+      if (host.interrupted.aborted) return result;
+      throw error;
+    });
     result = { ...ended, ...(alreadyStarted === true && { alreadyStarted }) };
   }
-  return config.startsSandbox ? { ...result, nextStep: ONE_SANDBOX } : result;
+  return config.startsSandbox ? { ...result, nextStep: aboutSandboxes(host) } : result;
 }
 
 /** Asks what a client would ask its user. False: `--yes` stands for the answer. */
@@ -132,31 +148,32 @@ async function askAtTerminal(
   });
 }
 
-/** Rejects some time after the interrupt, in which a paid or public request may still be answered. */
-async function failWhenInterrupted({ interrupted, clock }: Host, effect: Effect): Promise<never> {
-  if (!interrupted.aborted) await once(interrupted, "abort");
-  await pause(clock, GRACE_MS);
-  const error = cancelledError("The call was interrupted.");
-  if (effect === "reads") throw error;
-  const nextStep = "It is in the journal: the same call tells what became of it, and sends nothing twice.";
-  throw new BridgeError({ ...error.facts, nextStep, outcome: "unknown", retryable: false });
+/** Rejects once the user has left: at the first interrupt, but at the second if a paid or public request was sent. */
+async function failWhenLeft({ tool }: Call, tools: LocalTools, host: Host, ui: TerminalUi): Promise<never> {
+  await aborted(host.interrupted);
+  await pause(host.clock, CANCEL_MS);
+  if (!tools.hasPaidRequest()) throw cancelledError("The call was interrupted.");
+  ui.print(AWAITED["after an interrupt"]);
+  await aborted(host.interruptedAgain);
+  throw new BridgeError({
+    code: "cancelled",
+    message: "The call was interrupted before the answer came.",
+    nextStep:
+      tool.effect === "spends"
+        ? "Look for the video with list_videos. The same call says what is known, and doesn't pay again."
+        : "Look at the accounts. The same call says what is known, and doesn't post again.",
+    outcome: "unknown",
+    retryable: false,
+  });
 }
 
-function exitCodeOf({ status, done, results }: Result, { args, waits }: Call): number {
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
+}
+
+function exitCodeOf({ status, done, results }: Result, tools: LocalTools, { waits }: Call): number {
   if (stateOf(String(status)) === "refunded") return 1;
-  if (waits && done !== true) return 3;
-  if (!Array.isArray(results)) return 0;
-  const asked = new Set(String(args["platforms"]).toLowerCase().split(","));
-  // The service did not say what became of the others.
-  if (results.length < asked.size) return 3;
-  return results.every((result: { ok?: unknown }) => result.ok === true) ? 0 : 1;
-}
-
-/** Summary and next step, and a line for each item of a list. */
-function asText({ summary, nextStep, ...rest }: Result): string {
-  const items: unknown[] = Object.values(rest).filter(Array.isArray).flat();
-  const lines = items.flatMap((item) => (item instanceof Object ? [Object.values(item)] : []));
-  const isShown = (value: unknown) => typeof value !== "object";
-  const texts = lines.map((values) => `  ${stripUnsafeCharacters(values.filter(isShown).join("  "))}`);
-  return [summary, nextStep, ...texts].filter(Boolean).join("\n");
+  if ((waits && done !== true) || tools.missingResults().length > 0) return 3;
+  const hasFailed = Array.isArray(results) && results.some(({ ok }: { ok?: unknown }) => ok !== true);
+  return hasFailed ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 // The composition root: makes the state that outlives connections and wires it together.
 
 import { GenerateOnce } from "../idempotency/generate-once.ts";
-import { Guard } from "../idempotency/guard.ts";
+import { Guard, type GuardOptions } from "../idempotency/guard.ts";
 import { Journal, memoryStore } from "../idempotency/journal.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
 import { readFacts } from "../idempotency/same-request.ts";
@@ -20,14 +20,21 @@ import { createRedact, type Redact } from "../redact.ts";
 import { notConfiguredError, ServiceClient } from "../service/client.ts";
 import { openJournalStore } from "./open-journal.ts";
 
-type Given = Pick<Application, "config" | "service" | "clock" | "log"> & { readonly redact: Redact };
+type Given = Pick<Application, "config" | "service" | "clock" | "log"> &
+  Pick<OpenOptions, "onWait"> & { readonly redact: Redact };
 
-/** With the log and the service that the settings name. A sandbox sends its webhooks to `webhookPort`. */
+export interface OpenOptions {
+  /** Where a sandbox sends its webhooks. */
+  readonly webhookPort?: () => Promise<number | undefined>;
+  readonly onWait?: GuardOptions["onWait"];
+}
+
+/** With the log and the service that the settings name. */
 export function openApplication(
   config: Config,
   clock: Clock,
   writeLog: (line: string) => void,
-  webhookPort?: () => Promise<number | undefined>,
+  { webhookPort, onWait }: OpenOptions = {},
 ) {
   const redact = createRedact(config.service?.apiKey);
   const log = createLog(config.logLevel, redact, writeLog);
@@ -40,7 +47,7 @@ export function openApplication(
     clock,
     random: Math.random,
   });
-  return { ...createApplication({ config, service, clock, log, redact }), redact };
+  return { ...createApplication({ config, service, clock, log, redact, onWait }), redact };
 }
 
 /** It runs until the process ends. */
@@ -51,7 +58,7 @@ async function startSandboxService(renderSeconds: number, webhookPort: number | 
   return { apiKey, baseUrl: new URL(url), proxies: {}, isSandbox: true } as const;
 }
 
-export function createApplication({ config, service, clock, log, redact }: Given): Application {
+export function createApplication({ config, service, clock, log, redact, onWait }: Given): Application {
   // A server that is not set up touches neither a file nor a database.
   const opened = config.problems.length > 0 ? undefined : openJournalStore(config, clock);
   const store = opened ?? memoryStore(clock);
@@ -61,7 +68,7 @@ export function createApplication({ config, service, clock, log, redact }: Given
     redact,
     onUnwritable: (error) => log.warn("The outcome of a request could not be written to the journal.", error),
   });
-  const guard = new Guard({ journal, clock });
+  const guard = new Guard({ journal, clock, onWait });
   const readJournal = async () => readFacts(await journal.entries(), clock.now() - store.now());
   const jobs = new JobBook({ clock, log, readJournal });
   const reader = new JobReader({ source: service, book: jobs, clock });
@@ -99,6 +106,7 @@ export function createApplication({ config, service, clock, log, redact }: Given
     publishOnce: new PublishOnce({ service, guard, journal }),
     finishPaidRequests: () => guard.close(),
     asksBeforeOrders: config.confirmGenerate !== "off",
+    hasPaidRequest: () => guard.isBusy,
     canPublish: !config.readOnly && !config.noPublish,
     elicitation: new Elicitation(log),
     clock,

@@ -45,10 +45,12 @@ export async function runDemo(host: Host): Promise<number> {
       FACELESS_SAVE_DIR: await mkdtemp(join(temporaryDir, "faceless-demo-")),
     };
     const config = readConfig(settings, { ...NO_FLAGS, sandbox: true }, temporaryDir);
-    const tools = openTools("demo", config, host, ui, async (describe) => {
-      const { message, yes } = await describe();
-      ui.step("Your client asks you before anything is paid or posted", [message, `You choose: ${yes}`]);
-      return true;
+    const tools = openTools("demo", config, host, ui, {
+      askUser: async (describe) => {
+        const { message, yes } = await describe();
+        ui.step("Your client asks you before anything is paid or posted", [message, `You choose: ${yes}`]);
+        return true;
+      },
     });
     const isPublished = await drive(tools, ui, (config.sandboxSeconds * 2 + 60) * 1000);
     const file = "The file stays until your system clears its temporary folder.";

@@ -33,4 +33,6 @@ export interface Host {
   readonly clock: Clock;
   /** Aborts when the user or the system ends the process. */
   readonly interrupted: AbortSignal;
+  /** Aborts when they do so a second time. */
+  readonly interruptedAgain: AbortSignal;
 }

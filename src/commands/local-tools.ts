@@ -2,15 +2,26 @@
 
 import { once } from "node:events";
 import type * as z from "zod";
+import { pause } from "../clock.ts";
 import type { Config } from "../config.ts";
+import { mayPass } from "../errors.ts";
 import type { Job } from "../service/responses.ts";
 import { describeProgress } from "../tools/describe.ts";
 import { getVideoStatus } from "../tools/get-video-status.ts";
 import { runTool, type Tool, type ToolContext, USUAL_WAIT_SECONDS } from "../tools/tool.ts";
 import { VERSION } from "../version.ts";
-import { openApplication } from "./create-application.ts";
+import { openApplication, type OpenOptions } from "./create-application.ts";
 import type { Host } from "./host.ts";
 import type { TerminalUi } from "./terminal-ui.ts";
+
+export type LocalTools = ReturnType<typeof openTools>;
+
+interface LocalOptions extends Pick<OpenOptions, "onWait"> {
+  readonly askUser: ToolContext["askUser"];
+}
+
+/** The pause after a look that failed, or after the poller has given a job up. */
+const LOOK_AGAIN_MS = 10_000;
 
 /** `command`: its name. `ui`: shows the progress of a job that is followed. */
 export function openTools(
@@ -18,11 +29,12 @@ export function openTools(
   config: Config,
   { clock, errors, interrupted: signal }: Host,
   ui: TerminalUi,
-  askUser: ToolContext["askUser"],
+  { askUser, onWait }: LocalOptions,
 ) {
-  const application = openApplication(config, clock, (line) => errors.write(line));
-  const { jobs, videoSaver, waitForEnd } = application;
+  const application = openApplication(config, clock, (line) => errors.write(line), { onWait });
+  const { jobs, videoSaver, waitForEnd, publishOnce } = application;
   const isInterrupted = once(signal, "abort");
+  let missingResults: readonly string[] = [];
   const context: ToolContext = {
     ...application,
     signal,
@@ -30,6 +42,13 @@ export function openTools(
     client: `faceless-video-mcp ${command} ${VERSION}`,
     maxWaitSeconds: USUAL_WAIT_SECONDS,
     waitForEnd: (job, forMs) => waitForEnd({ job, forMs, signal, onChange() {} }),
+    publishOnce: {
+      async run(...request) {
+        const published = await publishOnce.run(...request);
+        missingResults = published.missingResults;
+        return published;
+      },
+    },
     // A file is written in the background, which ends with this process: whoever waits for it waits until it is there.
     videoSaver: {
       async refresh(jobIds, patienceMs = 0) {
@@ -38,24 +57,41 @@ export function openTools(
       },
     },
   };
+  /** Shows the job's progress until it ends or the time is over. */
+  const look = (jobId: unknown, forMs: number) => {
+    const onChange = (job: Job) => {
+      const { completed = 0, failed = 0, total = 0 } = job.progress ?? {};
+      ui.progress(completed + failed, total, describeProgress(job));
+    };
+    const showProgress: ToolContext["waitForEnd"] = (job) => {
+      onChange(job);
+      return waitForEnd({ job, forMs, signal, onChange });
+    };
+    return runTool(getVideoStatus, { jobId, waitSeconds: 1 }, { ...context, waitForEnd: showProgress });
+  };
   return {
     finishPaidRequests: application.finishPaidRequests,
+    hasPaidRequest: application.hasPaidRequest,
+    /** The platforms of the last post that the service's answer did not mention. */
+    missingResults: () => missingResults,
     /** Throws a BridgeError for bad input, and whatever the tool throws. */
     async run<Output extends z.ZodObject>(tool: Tool<z.ZodObject, Output>, args: object) {
       await jobs.restore();
       return runTool(tool, args, context);
     },
-    /** Shows the job's progress until it ends, the time is over or the signal fires, then reads it. */
-    follow(jobId: string, forMs: number) {
-      const onChange = (job: Job) => {
-        const { completed = 0, failed = 0, total = 0 } = job.progress ?? {};
-        ui.progress(completed + failed, total, describeProgress(job));
-      };
-      const showProgress: ToolContext["waitForEnd"] = (job) => {
-        onChange(job);
-        return waitForEnd({ job, forMs, signal, onChange });
-      };
-      return runTool(getVideoStatus, { jobId, waitSeconds: 1 }, { ...context, waitForEnd: showProgress });
+    /** Follows the job, also past looks that fail, until it ends, the time is over or the signal fires. */
+    async follow(jobId: unknown, forMs: number) {
+      await jobs.restore();
+      const endsMs = clock.monotonicMs() + forMs;
+      const leftMs = () => endsMs - clock.monotonicMs();
+      const isOver = () => signal.aborted || leftMs() <= 0;
+      for (;;) {
+        const result = await look(jobId, leftMs()).catch((error: unknown) => {
+          if (isOver() || !mayPass(error)) throw error;
+        });
+        if (result !== undefined && (result.done || isOver())) return result;
+        await pause(clock, Math.min(LOOK_AGAIN_MS, leftMs()), signal);
+      }
     },
   };
 }

@@ -38,7 +38,9 @@ export function serve(
   onClosed: () => void,
   clock: Clock = systemClock,
 ) {
-  const application = openApplication(config, clock, writeLog, async () => (await receiver)?.port);
+  const application = openApplication(config, clock, writeLog, {
+    webhookPort: async () => (await receiver)?.port,
+  });
   const { log, redact, service } = application;
   for (const { variable, problem, fix } of config.problems) log.warn(`${variable} ${problem}. ${fix}.`);
   const receiver = openReceiver(config, log, (jobId) => application.poller.hint(jobId));

@@ -1,5 +1,6 @@
 // How an entry starts this server, so that no project can put another program in its place. Pure.
 
+import { join } from "node:path";
 import { VERSION } from "../version.ts";
 
 /** The name in clients' lists. Some put it before tool names, which they cut or refuse at 60 characters. */
@@ -53,6 +54,14 @@ export function isOutsideProjects(words: readonly string[]): boolean {
 export function ownCommand(words: string, file: string, isOnNpm: boolean): string {
   // Windows PowerShell 5 has no &&.
   return isOnNpm ? `cd ~; npx -y faceless-video-mcp ${words}` : `node ${quoteWord(file)} ${words}`;
+}
+
+/** A command that starts this very program. */
+export function commandOf(
+  words: string,
+  { files, isOnNpm }: { readonly files: string; readonly isOnNpm: boolean },
+) {
+  return ownCommand(words, join(files, "bin.cjs"), isOnNpm);
 }
 
 /** A word as a POSIX shell takes it, or PowerShell. */

@@ -11,6 +11,11 @@ import { entriesAhead, versionOf } from "./same-request.ts";
 export interface GuardOptions {
   readonly journal: Journal;
   readonly clock: Clock;
+  /**
+   * Set if nobody gives up on a call: it then waits for as long as an answer may come. Called when it begins to wait
+   * for the same request of another call, and when the answer to its own takes longer than usual.
+   */
+  readonly onWait?: ((awaited: "same request" | "answer") => void) | undefined;
 }
 
 /** One call, whose time begins now. */
@@ -63,15 +68,26 @@ export class Guard {
     };
   }
 
+  /** True while a request is sent, recorded or awaited. */
+  get isBusy(): boolean {
+    return this.#pending.size > 0;
+  }
+
   /** Waits until nothing that the call selects is under way, or its time is over. */
   async waitUntilIdle<Entry extends JournalEntry>(call: GuardedCall<Entry>): Promise<Snapshot<Entry>> {
-    const { journal, clock } = this.#options;
-    for (;;) {
+    const { journal, clock, onWait } = this.#options;
+    for (let hasWaited = false; ; hasWaited = true) {
       const entries = await journal.entries();
       const matching = call.select(entries);
       const inFlight = matching.findLast((entry) => journal.isUnderWay(entry));
       if (inFlight !== undefined && call.signal.aborted) throw cancelledError(CANCELLED);
-      if (inFlight === undefined || call.leftMs() <= 0) return { entries, matching, inFlight };
+      const isPatient = onWait !== undefined;
+      if (inFlight === undefined || (call.leftMs() <= 0 && !isPatient)) {
+        // Its own request needs the usual time.
+        if (hasWaited && isPatient) call.extend(PAID_REQUEST_MS - call.leftMs());
+        return { entries, matching, inFlight };
+      }
+      if (!hasWaited) onWait?.("same request");
       // Aborted or not, the next turn looks.
       await pause(clock, WAIT_STEP_MS, call.signal);
     }
@@ -110,7 +126,7 @@ export class Guard {
     answer: Promise<Result>,
     outcomeOf: (result: Result) => RequestOutcome,
   ): Promise<Result> {
-    const { journal } = this.#options;
+    const { journal, onWait } = this.#options;
     const finish = async () => {
       try {
         const result = await answer;
@@ -120,7 +136,10 @@ export class Guard {
         if (error instanceof DeadlineError) {
           // eslint-disable-next-line typescript/no-unsafe-assignment -- only `answer` rejects with it: it is a Result
           const late: Promise<Result> = error.late;
-          void this.finish(entry, late, outcomeOf).catch(() => {});
+          const finished = this.finish(entry, late, outcomeOf);
+          onWait?.("answer");
+          if (onWait !== undefined) return await finished;
+          void finished.catch(() => {});
         } else await this.#recordFailure(entry, error);
         throw error;
       }

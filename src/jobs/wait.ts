@@ -24,7 +24,7 @@ export interface WaitOptions {
 
 /** The last look begins this long before the time is over, so that its answer comes in time. */
 const LAST_LOOK = { beforeEndMs: 1_000, maxShare: 0.25 } as const;
-/** A poll that is no older serves as the last look. */
+/** A poll this recent doubles as the last look. */
 const FRESH_MS = 500;
 
 /**

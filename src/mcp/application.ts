@@ -25,6 +25,8 @@ export interface Application extends Pick<ToolContext, "generateOnce" | "publish
   readonly finishPaidRequests: () => Promise<void>;
   /** True if users are asked before every order, where their client can ask. */
   readonly asksBeforeOrders: boolean;
+  /** True while a paid or public request is sent, recorded or awaited. */
+  readonly hasPaidRequest: () => boolean;
   /** True if clients are offered publish_video. */
   readonly canPublish: boolean;
   readonly elicitation: Elicitation;

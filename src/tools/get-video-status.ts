@@ -2,8 +2,9 @@
 
 import * as z from "zod";
 import { SETTINGS } from "../config.ts";
-import { BridgeError } from "../errors.ts";
-import { hasEnded } from "../jobs/job-record.ts";
+import { BridgeError, mayPass } from "../errors.ts";
+import { ageMs, hasEnded, lastState } from "../jobs/job-record.ts";
+import { UNLISTED_MS } from "../service/job.ts";
 import type { Job } from "../service/responses.ts";
 import { inSentences } from "../text.ts";
 import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
@@ -71,16 +72,36 @@ export const getVideoStatus = defineTool({
     const { reader, signal, maxWaitSeconds } = context;
     try {
       if (waitSeconds === 0) await reader.read(jobId, { background: false, signal });
-      else {
-        const job = await reader.readRecent(jobId, RECENT_MS, signal);
-        await context.waitForEnd(job, Math.min(waitSeconds, maxWaitSeconds) * 1000);
-      }
+      else await wait(jobId, Math.min(waitSeconds, maxWaitSeconds) * 1000, context);
     } catch (error) {
       throw await withPosts(error, jobId, context);
     }
     return result(jobId, context);
   },
 });
+
+/** A service may need minutes until it knows its new job: looks that fail don't end the wait for one. */
+async function wait(jobId: string, forMs: number, context: ToolContext): Promise<void> {
+  const { reader, jobs, clock, signal, waitForEnd } = context;
+  const endsMs = clock.monotonicMs() + forMs;
+  const { fetchedAtMs } = jobs.get(jobId);
+  for (;;) {
+    try {
+      await waitForEnd(await reader.readRecent(jobId, RECENT_MS, signal), forMs);
+      return;
+    } catch (error) {
+      await jobs.readJournal();
+      const record = jobs.get(jobId);
+      const isYoung = (ageMs(record, clock.now()) ?? Infinity) <= UNLISTED_MS;
+      if (!mayPass(error) || !isYoung) throw error;
+      // Polls meanwhile, and ends if these find no such job either.
+      await waitForEnd(lastState(record), forMs);
+      if (jobs.get(jobId).fetchedAtMs !== fetchedAtMs) return;
+      if (clock.monotonicMs() >= endsMs || signal.aborted)
+        throw error.facts.code === "not_found" ? await reader.explainNotFound(jobId, error) : error;
+    }
+  }
+}
 
 /** Suggests publishing once for each video: after that the user knows. */
 async function result(

@@ -81,6 +81,25 @@ test("Ctrl-C while a job is followed ends the following, not the job, and prints
   expect(sent()).toEqual([1, 0]);
 });
 
+test("the second Ctrl-C leaves an order that is unanswered, and the process ends by the signal", async () => {
+  const { callBuilt, sent } = await callingComputer({ [GENERATE]: "hang" });
+  const stopped = await callBuilt([...ORDER, "--json"], {
+    onStart(child) {
+      // npx hands on the terminal's own signal, so one that follows at once is the same Ctrl-C.
+      void until(() => sent()[0] === 1).then(() => (child.kill("SIGINT"), child.kill("SIGINT")));
+      const isGone = () => child.signalCode !== null || (child.kill("SIGINT"), false);
+      child.stderr?.on("data", (text: Buffer) => {
+        if (String(text).includes("Ctrl-C again")) void until(isGone);
+      });
+    },
+  });
+
+  expect([stopped.code, jsonOf(stopped)]).toMatchObject([
+    null,
+    { error: { code: "cancelled", outcome: "unknown" } },
+  ]);
+});
+
 test("Ctrl-C while an order is unanswered waits for its answer and records it", async () => {
   let child: { kill(signal: "SIGINT"): void } | undefined;
   const { call, callBuilt, sent } = await callingComputer({

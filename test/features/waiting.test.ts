@@ -2,8 +2,11 @@
 
 import { expect, test } from "vitest";
 import { connectLegacy, connectModern } from "../fixtures/clients.ts";
-import { JOB_ID } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, KEY, STATUS } from "../fixtures/constants.ts";
 import { jobService, processing } from "../fixtures/job-service.ts";
+import { envelope, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
+
+const LINK = "https://media.example/final.mp4";
 
 const PROTOCOLS = [
   ["legacy", connectLegacy],
@@ -45,3 +48,37 @@ test.each(
     expect(await nextStep()).toContain(`waitSeconds ${without}.`);
   },
 );
+
+test.each<[string, Reply]>([
+  ["an outage", { status: 503 }],
+  ["a list that lags", envelope(404, "job_not_found", "No such job.")],
+])("a wait for a job that was just started bears %s, and ends with the video", async (_, failing) => {
+  let looks = 0;
+  const service = await scriptedService({
+    [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } },
+    // The first look has three attempts at most.
+    [STATUS]: () =>
+      ++looks <= 4 ? failing : { json: { status: "completed", videoUrls: [], finalVideoUrl: LINK } },
+  });
+  const client = await connectLegacy({
+    env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url, FACELESS_POLL_SECONDS: "0.1" },
+  });
+  await client.call("generate_video", { topic: "The tide comes in.", duration: 10 });
+
+  const { structuredContent } = await client.call("get_video_status", { jobId: JOB_ID, waitSeconds: 50 });
+
+  expect(structuredContent).toMatchObject({ done: true, finalVideoUrl: LINK });
+});
+
+test("a wait for a job that this computer didn't start ends with the first look that fails", async () => {
+  const service = await scriptedService({ [STATUS]: envelope(404, "job_not_found", "No such job.") });
+  const client = await connectLegacy({ env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url } });
+
+  const { isError, _meta } = await client.call("get_video_status", { jobId: JOB_ID, waitSeconds: 50 });
+
+  expect({ isError, _meta }).toMatchObject({
+    isError: true,
+    _meta: { "faceless/error": { code: "not_found", retryable: false } },
+  });
+  expect(service.lines(STATUS)).toHaveLength(1);
+});

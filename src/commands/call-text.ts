@@ -1,0 +1,56 @@
+// The result of a tool in words, as `call` prints it without --json. The service's words stand in one line, cut and
+// quoted unless they are a link or one word, so that they can't pass for ours. Pure.
+
+import { accountName, platformTitle, reasonOf } from "../service/platforms.ts";
+import { inSentences, quote, quoteName } from "../text.ts";
+
+/** The structured result of a tool. */
+export type Result = Readonly<Record<string, unknown>>;
+
+/** The lists that are printed, with a line for each item. */
+const LINES: Readonly<Record<string, (item: Result) => string>> = {
+  videos: ({ jobId, status, topic, finalVideoUrl }) => inColumns(jobId, status, topic, finalVideoUrl),
+  results: (result) => `${titleOf(result)}: ${describePost(result)}`,
+  publishedTo: ({ unknown, at, ...post }) =>
+    `${titleOf(post)}: ${unknown === true ? "sent, outcome not known" : "posted"} ${inColumns(at, post["url"])}`,
+  platforms: (account) => titleOf(account),
+};
+
+/** Summary and next step, a line for each item of a list, and the job's id. */
+export function asText({ summary, nextStep, jobId, ...rest }: Result): string {
+  const lines = Object.entries(LINES).flatMap(([list, line]) => {
+    const items: unknown = rest[list];
+    return Array.isArray(items) ? items.map((item) => `  ${line(Object(item))}`) : [];
+  });
+  return [summary, nextStep, ...lines, typeof jobId === "string" && `Job ${shown(jobId)}`]
+    .filter(Boolean)
+    .join("\n");
+}
+
+function titleOf({ platform, ...others }: Result): string {
+  const account = accountName({ platform, ...others });
+  const title = platformTitle(String(platform));
+  return account === undefined ? title : `${title} (${quote(account, 60)})`;
+}
+
+function describePost({ ok, alreadyPublished, url, ...others }: Result): string {
+  const reason = reasonOf(others);
+  if (ok !== true)
+    return inSentences("not posted", reason !== undefined && `(the service says ${quote(reason, 200)})`);
+  return inColumns(alreadyPublished === true ? "posted before" : "posted", url);
+}
+
+function inColumns(...values: readonly unknown[]): string {
+  return values
+    .filter((value) => typeof value === "string" && value !== "")
+    .map((value) => shown(String(value)))
+    .join("  ");
+}
+
+const OURS = new Set(["posted", "posted before"]);
+
+/** A link, a time or an id as it is, and anything else quoted unless it is one word. */
+function shown(text: string): string {
+  const isPlain = OURS.has(text) || /^(?:https?:\/\/[!-~]+|[\w.:+-]{1,64})$/i.test(text);
+  return isPlain ? text : text.includes(" ") ? quote(text, 80) : quoteName(text);
+}
