@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 /** Tests that replace a module or its timers, or look at what the whole process holds. */
 const ISOLATED = [
   "test/network/{journal-postgres,leaks,late-answers,deadline}.test.ts",
-  "test/features/sandbox/webhooks.test.ts",
+  "test/features/{call-patience,sandbox/webhooks}.test.ts",
 ];
 
 /** `unit`, `model` and `faults` run the source; `e2e` what only the built file shows (build it first). */
