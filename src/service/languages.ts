@@ -5,20 +5,23 @@
 const COMMON = (
   "en es fr de pt it ja ko zh hi ar id ru tr vi th pl nl uk sv da no nb fi cs sk hu ro bg el hr sr sl lt lv et ca eu gl ga cy is " +
   "he fa ur bn pa mr gu ta te kn ml ne si ms fil km lo my sw af am zu kk uz az ka hy " +
+  "sq mk be bs mt mn ps sd so ha yo ig ky tg ht " +
   "en-GB en-US es-419 es-MX fr-CA pt-BR zh-Hans zh-Hant yue"
 ).split(" ");
 
 const MAX_CHARACTERS = 100;
 
-/** Other English names, by language. */
+/** Other names, by language. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   bn: ["Bengali"],
-  es: ["Castilian"],
+  es: ["Castilian", "Castellano"],
   fa: ["Farsi"],
   fil: ["Tagalog"],
   nl: ["Flemish"],
   sl: ["Slovene"],
   zh: ["Mandarin", "Mandarin Chinese"],
+  "zh-Hans": ["Chinese (Simplified)"],
+  "zh-Hant": ["Chinese (Traditional)"],
 };
 
 /**
@@ -34,16 +37,67 @@ export function languageCode(text: string): string | undefined {
   } catch {
     // It is no code.
   }
+  return codeNamed(text) ?? regionalCode(text);
+}
+
+function codeNamed(text: string): string | undefined {
   const wanted = comparable(text);
   return COMMON.find((code) => namesOf(code).some((name) => comparable(name) === wanted));
 }
 
+/** Short names of regions, by code, beside those that Intl has. */
+const REGION_ALIASES: Readonly<Record<string, string>> = {
+  us: "US",
+  usa: "US",
+  "united states of america": "US",
+  uk: "GB",
+  "great britain": "GB",
+  "latin america": "419",
+  latinoamerica: "419",
+  "america latina": "419",
+};
+
+/** The code of "English (US)" and "español (México)": a common language's name, and a region's in English or in it. */
+function regionalCode(text: string): string | undefined {
+  const [, name = "", region = ""] = /^([^()]+)\(([^()]+)\)\s*$/.exec(text) ?? [];
+  const language = codeNamed(name);
+  const wanted = comparable(region);
+  if (language === undefined || language.includes("-") || wanted === "") return undefined;
+  const code =
+    REGION_ALIASES[wanted] ?? regionCodes().find((country) => isRegionName(wanted, country, language));
+  return code === undefined ? undefined : `${language}-${code}`;
+}
+
+function isRegionName(wanted: string, country: string, language: string): boolean {
+  return (
+    wanted === country.toLowerCase() ||
+    ["en", language].some((shownIn) => comparable(nameOf("region", country, shownIn) ?? "") === wanted)
+  );
+}
+
+/** The codes of all countries. */
+function regionCodes(): string[] {
+  const letters = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+  const codes = letters.flatMap((first) => letters.map((second) => first + second));
+  return codes.filter((code) => countryName(code) !== undefined);
+}
+
 /** The language that is most spoken in a country, for a user who wrote the country's code: `jp`, also `jp-JP`. */
-export function codeMeantBy(text: string): string | undefined {
+export function mainLanguageOf(text: string): string | undefined {
   const [country = ""] = text.trim().toUpperCase().split(/[-_]/);
   if (country === "SP") return "es";
-  if (nameOf("region", country) === undefined) return undefined;
+  if (countryName(country) === undefined) return undefined;
   return new Intl.Locale(`und-${country}`).maximize().language;
+}
+
+/** The English name of a country by its code of two letters, in any case. */
+export function countryName(code: string): string | undefined {
+  return /^[a-z]{2}$/i.test(code) ? nameOf("region", code.toUpperCase()) : undefined;
+}
+
+/** True for a language, without a region, that is among the suggestions. */
+export function isCommonLanguage(code: string): boolean {
+  return COMMON.includes(code);
 }
 
 /** The name to show for a BCP-47 code, or the code itself if it has none. */

@@ -92,7 +92,7 @@ export function countLetters(
 
 /** Scripts by their codes; those of Japanese come first, as it also uses Chinese characters. */
 const SCRIPTS =
-  "Hira Kana Hani Hang Cyrl Arab Deva Grek Hebr Thai Beng Taml Telu Gujr Knda Mlym Guru Sinh Khmr Laoo Mymr Geor Armn Ethi";
+  "Hira Kana Hani Hang Cyrl Arab Deva Grek Hebr Thai Beng Taml Telu Gujr Knda Mlym Guru Sinh Khmr Laoo Mymr Geor Armn Ethi Latn";
 
 /** The language in which most text of this kind of letters is written, as a BCP-47 code. */
 export function likelyLanguage(text: string): string {

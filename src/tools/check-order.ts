@@ -1,112 +1,85 @@
-// Looks at an order before it is paid for: is it written in the language that will be spoken, do its words fit
-// into its seconds, is its voice a known one? Judges nothing else about a topic. Pure.
+// Looks at an order before it is paid for: is it in the language that will be spoken, do its words fit into its
+// seconds, would notes be spoken, is its voice a known one? Judges nothing else about a topic. Sends nothing.
 
 import type { OrderWarning } from "../idempotency/generate-once.ts";
+import { languageName } from "../service/languages.ts";
 import { CATALOG_VOICES, DEFAULTS, DURATION } from "../service/options.ts";
 import type { Order } from "../service/responses.ts";
-import { languageName } from "../service/languages.ts";
+import { countSpoken, speakingRate, spokenTextOf } from "../service/spoken-words.ts";
 import { quote } from "../text.ts";
-import {
-  countLetters,
-  countSpoken,
-  likelyLanguage,
-  speakingRate,
-  spokenTextOf,
-} from "../service/spoken-words.ts";
+import { type LanguageReview, reviewLanguage } from "./check-language.ts";
+import { reviewNotes } from "./check-notes.ts";
 
-/** A text may be this many times as long as what fits, if the user has chosen the seconds, or if not. */
-const MAX_EXCESS = { chosen: 2, default: 1.25 } as const;
+/** A text may be this many times as long as what fits. The topics of the trials reach 1.12. */
+const MAX_EXCESS = 1.25;
 
-/** A detector needs so many words, must be this sure, and must find next to no English. It is slow beyond a page. */
-const CLEARLY = { minWords: 15, maxCharacters: 2_000, minAccuracy: 0.3, maxDefaultAccuracy: 0.1 } as const;
-
-/** Why the order looks like a mistake. */
-export async function reviewOrder(order: Order): Promise<OrderWarning[]> {
-  const spoken = spokenTextOf(order.topic);
-  const foreign =
-    order.language === undefined
-      ? (findForeignScript(order.topic, spoken) ?? (await findForeignLanguage(spoken)))
-      : undefined;
-  // The words are counted as those of the language that they are probably in.
-  const language = foreign?.language ?? order.language ?? DEFAULTS.language;
-  return [foreign?.warning, reviewLength(order.duration, language, spoken), reviewVoice(order.voice)].flatMap(
-    (warning) => warning ?? [],
-  );
-}
-
-interface Foreign {
-  /** BCP-47. */
-  readonly language: string;
-  readonly warning: OrderWarning;
-}
-
-function findForeignScript(topic: string, spoken: string): Foreign | undefined {
-  const letters = countLetters(spoken, DEFAULTS.language);
-  // If nothing is spoken, the letters in brackets count.
-  const [text, { all, foreign }] =
-    letters.all > 0 ? [spoken, letters] : [topic, countLetters(topic, DEFAULTS.language)];
-  if (foreign * 2 <= all) return undefined;
-  const warning = languageWarning(
-    `in another script (${foreign} of ${all} letters)`,
-    "Call again with the topic's language",
-  );
-  return { language: likelyLanguage(text), warning };
-}
-
-/** For languages that share the default's script. Its detector is loaded by the first order that needs it. */
-async function findForeignLanguage(spoken: string): Promise<Foreign | undefined> {
-  const beginning = spoken.slice(0, CLEARLY.maxCharacters);
-  if (countSpoken(beginning, "words") < CLEARLY.minWords) return undefined;
-  const { detectAll } = await import("tinyld/light");
-  const found = detectAll(beginning);
-  const [best] = found;
-  const ofDefault = found.find(({ lang }) => lang === DEFAULTS.language)?.accuracy ?? 0;
-  if (best === undefined || best.accuracy < CLEARLY.minAccuracy || ofDefault > CLEARLY.maxDefaultAccuracy)
-    return undefined;
-  const warning = languageWarning(
-    `probably in ${languageName(best.lang)}`,
-    `Call again with language "${best.lang}" if that is so`,
-  );
-  return { language: best.lang, warning };
-}
-
-function languageWarning(topicIs: string, advice: string): OrderWarning {
-  const name = languageName(DEFAULTS.language);
-  return {
-    finding: `No language was given, so the voice would speak ${name}, but the topic is ${topicIs}.`,
-    advice: `${advice}, or write it in ${name}.`,
-  };
+/**
+ * Why the order looks like a mistake. A default that was given is no choice: clients and proxies fill in every
+ * argument. `hasVoice` is asked about a voice that the catalog doesn't have.
+ */
+export async function reviewOrder(
+  order: Order,
+  hasVoice: (voice: string) => Promise<boolean>,
+): Promise<OrderWarning[]> {
+  const { topic, language = DEFAULTS.language, duration = DEFAULTS.duration, voice = DEFAULTS.voice } = order;
+  const spoken = spokenTextOf(topic);
+  const review = reviewLanguage(topic, spoken, language);
+  const warnings = [
+    reviewLength(spoken, duration, review),
+    reviewNotes(spoken),
+    await reviewVoice(voice, hasVoice),
+  ];
+  return [...review.warnings, ...warnings.flatMap((warning) => warning ?? [])];
 }
 
 function reviewLength(
-  duration: number | undefined,
-  language: string,
   spoken: string,
+  seconds: number,
+  { measuredAs, isCertain }: LanguageReview,
 ): OrderWarning | undefined {
-  const seconds = duration ?? DEFAULTS.duration;
-  const { unit, perSecond } = speakingRate(language);
+  const { unit, perSecond } = speakingRate(measuredAs);
   const count = countSpoken(spoken, unit);
-  if (count <= MAX_EXCESS[duration === undefined ? "default" : "chosen"] * perSecond * seconds)
-    return undefined;
+  if (count <= MAX_EXCESS * perSecond * seconds) return undefined;
   const comfortable = perSecond * 0.88;
   const hold = (some: number) => `hold ${Math.round(comfortable * some)} to ${Math.round(perSecond * some)}.`;
   const most = seconds < DURATION.max ? ` ${DURATION.max} seconds, the most, ${hold(DURATION.max)}` : "";
   const needed = Math.min(Math.ceil(count / comfortable), DURATION.max);
   return {
-    finding: `About ${count} ${unit} of the topic would be spoken, and ${seconds} seconds of ${languageName(language)} ${hold(seconds)}${most}`,
+    finding: `About ${count} ${unit} of the topic would be spoken, and ${seconds} seconds${isCertain ? ` of ${languageName(measuredAs)}` : ""} ${hold(seconds)}${most}`,
     advice: `Shorten it with the user, or ${count <= perSecond * DURATION.max ? `agree on a duration of ${needed} seconds` : "plan several videos, each paid for"}.`,
   };
 }
 
-function reviewVoice(voice: string | undefined): OrderWarning | undefined {
-  if (
-    voice === undefined ||
-    /^clone:(?!<?id>?$)\S/.test(voice) ||
-    CATALOG_VOICES.some((known) => known === voice)
-  )
+async function reviewVoice(
+  voice: string,
+  hasVoice: (voice: string) => Promise<boolean>,
+): Promise<OrderWarning | undefined> {
+  if (CATALOG_VOICES.some((known) => known === voice) || isClone(voice) || (await hasVoice(voice)))
     return undefined;
   return {
-    finding: `The voice ${quote(voice, 200)} is neither in the catalog (${CATALOG_VOICES.join(", ")}) nor clone:<id>, so the service may not have it.`,
-    advice: "Use the voice that the user has named, or leave it out.",
+    finding: `The voice ${quote(voice, 200)} is not in the catalog (${CATALOG_VOICES.join(", ")}), no video was started with it from here, and it is not clone: with the id of a cloned voice, so the service may not have it.`,
+    advice:
+      "Tell the user, and let them choose one of these or give the id that the service's website shows.",
   };
+}
+
+/** Words that stand for the user's own voice, where its id is missing: "clone:my-voice", "clone:<id>". */
+const PLACEHOLDER_WORDS: ReadonlySet<string> = new Set(
+  (
+    "a an the s my mine me myself own our your yours you user users person speaker owner narrator customer client author self " +
+    "this that here voice voices voiceid cloned clone clones copy custom default id ids uuid identifier name number code value " +
+    "placeholder example sample test xxx xxxx null undefined none mi tu voz ma ta mon voix meine deine eigene stimme minha mia voce"
+  ).split(" "),
+);
+
+/** clone: with what may be an id. */
+function isClone(voice: string): boolean {
+  const [, id] = /^clone:(.*)$/is.exec(voice) ?? [];
+  if (id === undefined || /[<>{}[\]$]/.test(id)) return false;
+  const words =
+    id
+      .replace(/(?<=[a-z])(?=[A-Z])/g, " ")
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.some((word) => !PLACEHOLDER_WORDS.has(word.replace(/s$/, "")) && !PLACEHOLDER_WORDS.has(word));
 }

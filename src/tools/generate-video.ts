@@ -8,8 +8,8 @@ import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../ser
 import type { Job, Order } from "../service/responses.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
 import { describeAge, inSentences, quote } from "../text.ts";
-import { codeMeantBy, languageCode, languageName } from "../service/languages.ts";
-import { asOneOf, asSeconds, confirmArgument, confirmByUser } from "./arguments.ts";
+import { mainLanguageOf, languageCode, languageName } from "../service/languages.ts";
+import { asNone, asOneOf, asSeconds, confirmArgument, confirmByUser, unlessNull } from "./arguments.ts";
 import { reviewOrder } from "./check-order.ts";
 import { describe, describeEarlierJob } from "./describe.ts";
 import { defineTool, type Guidance, guidanceFields, type ToolContext } from "./tool.ts";
@@ -20,7 +20,9 @@ function descriptionWith(consent: string): string {
   return `Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes ${RENDER_TIME}: follow it with get_video_status, and don't call this again to check on it. ${consent} Keep a text that they dictate word for word.`;
 }
 
-const OUT_OF_BOUNDS = `must be from ${DURATION.min} to ${DURATION.max} seconds`;
+const OUT_OF_BOUNDS = `must be a number of seconds from ${DURATION.min} to ${DURATION.max}`;
+const NOT_A_LANGUAGE =
+  "must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French";
 
 export const generateVideo = defineTool({
   name: "generate_video",
@@ -47,12 +49,12 @@ export const generateVideo = defineTool({
           "All that is spoken and, after each line in [brackets], the one thing seen then, in the language of `language`. Note all that the user named and the one moment it is about; draft two topics with different ideas, judged as a stranger about to scroll, as a native editor who checks every word, and as the user; keep the better, mend its weakest lines. First line: four to six words that stop a thumb: strange, funny or wrong, and true. Each line makes the next necessary; the moment happens in full. Last line: words someone would repeat; no summary. No unsure fact or invented experience. story: one want, harder with each line, a turn. education: one example worked through. documentary: evidence first, calm whole sentences. asmr: one slow action, half the words. brainrot: an absurd premise in earnest, bigger each line. ugc: mid-talk to a friend, then the next step. 2.2 English words per second, counted. A picture per 3 s: the thing itself; no talking face, lettering, logo. No title or label, it might be spoken",
         ),
       language: z
-        .string()
+        .string(NOT_A_LANGUAGE)
         .refine((text) => languageCode(text) !== undefined, { error: ({ input }) => notALanguage(input) })
         .meta({ default: DEFAULTS.language, description: "BCP-47 code of what is spoken" })
         .optional(),
       duration: z
-        .number()
+        .number(OUT_OF_BOUNDS)
         .min(DURATION.min, OUT_OF_BOUNDS)
         .max(DURATION.max, OUT_OF_BOUNDS)
         .meta({
@@ -86,9 +88,12 @@ export const generateVideo = defineTool({
   readers: {
     language: (value) => (typeof value === "string" ? (languageCode(value) ?? value) : value),
     duration: asSeconds,
-    voice: asOneOf(CATALOG_VOICES),
+    voice: unlessNull(asOneOf(CATALOG_VOICES)),
     ...Object.fromEntries(Object.entries(CHOICES).map(([field, values]) => [field, asOneOf(values)])),
+    music: unlessNull(asNone(CHOICES.music, "music")),
   },
+  // "none" is music, and as a voice it is a wish for silence.
+  literalArguments: ["topic", "voice", "music"],
   output: () =>
     z.looseObject({
       ...guidanceFields(),
@@ -98,7 +103,7 @@ export const generateVideo = defineTool({
       alreadyStarted: z.boolean().optional(),
     }),
   async run({ confirm, ...order }, context) {
-    const { generateOnce, config, signal, client } = context;
+    const { generateOnce, config, jobs, signal, client } = context;
     if (order.voice !== undefined && SILENCE.test(order.voice)) throw silenceError(order.voice);
     let unasked: OrderPlan | undefined;
     const ask = async (plan: OrderPlan) => {
@@ -114,7 +119,7 @@ export const generateVideo = defineTool({
     const started = await generateOnce.run(order, {
       confirm,
       // A server that is not set up sends nothing, and has to say so first.
-      warnings: config.problems.length === 0 ? await reviewOrder(order) : [],
+      warnings: config.problems.length === 0 ? await reviewOrder(order, hasVoiceStarted(jobs)) : [],
       asksFirst: config.confirmGenerate !== "off",
       signal,
       client,
@@ -148,6 +153,14 @@ export const generateVideo = defineTool({
     };
   },
 });
+
+/** True for a voice with which an order of this computer has started a job: a native voice, whose ids aren't documented. */
+function hasVoiceStarted(jobs: ToolContext["jobs"]): (voice: string) => Promise<boolean> {
+  return async (voice) => {
+    const orders = (await jobs.readJournal()) ?? [];
+    return orders.some(({ jobId, arguments: args }) => jobId !== undefined && args["voice"] === voice);
+  };
+}
 
 async function describeEnded(state: Job, { jobs, config, clock }: ToolContext): Promise<Job> {
   await jobs.readJournal();
@@ -214,9 +227,9 @@ function describeEarlier({ job, ageMs, count, code }: AlreadyStarted, isStale: b
 }
 
 function notALanguage(text: unknown): string {
-  const meant = codeMeantBy(String(text));
+  const meant = mainLanguageOf(String(text));
   const hint = meant === undefined ? "" : ` (${languageName(meant)} is ${meant})`;
-  return `must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French${hint}`;
+  return `${NOT_A_LANGUAGE}${hint}`;
 }
 
 /** Words that mean silence, which no voice is. */

@@ -79,12 +79,13 @@ test("an order is sent as it was given, and the result names all of it and how t
     topic: " Tides ",
     duration: 20,
     language: "French",
-    voice: "clone:mine",
+    voice: "clone:vx_9f2",
     music: "cinematic",
   };
 
   expect((await call(order)).structuredContent).toEqual({
-    summary: "The video was started: 20 s, French, story, voice clone:mine, cinematic music, normal pacing.",
+    summary:
+      "The video was started: 20 s, French, story, voice clone:vx_9f2, cinematic music, normal pacing.",
     nextStep: "Follow it with get_video_status and waitSeconds 50.",
     jobId: JOB_ID,
     status: "processing",
@@ -310,7 +311,7 @@ describe("an order that looks like a mistake", () => {
 
     expect(errorIn(doubted)).toEqual({ code: "check_order", outcome: "not_sent", retryable: false });
     expect(textOf(doubted)).toBe(
-      `Not sent: No language was given, so the voice would speak English, but the topic is in another script (456 of 456 letters). About 456 characters of the topic would be spoken, and 30 seconds of Japanese hold 132 to 150. 90 seconds, the most, hold 396 to 450. The voice "german" is neither in the catalog (adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai) nor clone:<id>, so the service may not have it. This call started no video and spent no credits. Call again with the topic's language, or write it in English. Shorten it with the user, or plan several videos, each paid for. Use the voice that the user has named, or leave it out. Only if the user wants the order as it is, call generate_video again with confirm: "${code}".`,
+      `Not sent: The voice would speak English, but most of the topic is in another script: 240 of 240 words. About 456 characters of the topic would be spoken, and 30 seconds hold 132 to 150. 90 seconds, the most, hold 396 to 450. The voice "german" is not in the catalog (adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai), no video was started with it from here, and it is not clone: with the id of a cloned voice, so the service may not have it. This call started no video and spent no credits. Call again with the topic's language, or write the topic in English. Shorten it with the user, or plan several videos, each paid for. Tell the user, and let them choose one of these or give the id that the service's website shows. Only if the user wants the order as it is, call generate_video again with confirm: "${code}".`,
     );
     expect(textOf(again)).toBe(textOf(doubted));
     expect(orders()).toEqual([]);
@@ -338,6 +339,29 @@ describe("an order that looks like a mistake", () => {
 
     expect((await callLater(21 * 60, DOUBTED)).structuredContent).toMatchObject({ jobId: OTHER_JOB_ID });
     expect(orders()).toHaveLength(2);
+  });
+
+  test("is not doubted for a voice with which an order has got a job", async () => {
+    const { call, open, orders } = await world();
+    const native = { ...TIDES, voice: "fr-amelie" };
+    const doubted = await call(native);
+    expect(textOf(doubted)).toContain('The voice "fr-amelie" is not in the catalog');
+    await call({ ...native, confirm: codeIn(doubted) });
+
+    await call({ topic: "Moons", voice: "fr-amelie" }, await open());
+    expect(textOf(await call({ topic: "Moons", voice: "fr-amelia" }))).toContain("is not in the catalog");
+    expect(orders()).toEqual([native, { topic: "Moons", voice: "fr-amelie" }]);
+  });
+
+  test("is doubted for a voice with which the service has rejected an order", async () => {
+    const { call, orders } = await world({ generate: () => ({ status: 422 }) });
+    const native = { ...TIDES, voice: "fr-amelie" };
+    await call({ ...native, confirm: codeIn(await call(native)) });
+
+    expect(errorIn(await call({ topic: "Moons", voice: "fr-amelie" }))).toMatchObject({
+      code: "check_order",
+    });
+    expect(orders()).toHaveLength(1);
   });
 
   test("can't be ordered with another order's code, or one that was invented", async () => {
@@ -368,7 +392,7 @@ test.each(["none", "Off", "silent", "mute", "no"])(
 
 test("a voice whose name only contains such a word is ordered", async () => {
   const { call, orders } = await world();
-  await call({ ...TIDES, voice: "clone:none" });
+  await call({ ...TIDES, voice: "clone:none-7" });
   await call({ topic: "Moons", voice: "clone:off-beat" });
 
   expect(orders()).toHaveLength(2);

@@ -1,38 +1,32 @@
 // Which orders are held back once, because they look like a mistake. The topics of trials are real ones, written
 // for real wishes, with a language and seconds: none of them may be doubted.
 
-import { readdirSync, readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Order } from "../../src/service/responses.ts";
 import { reviewOrder } from "../../src/tools/check-order.ts";
+import { measureRates, samplesSchema } from "../fixtures/language-rates.ts";
+import languages from "../fixtures/languages.json" with { type: "json" };
+import trialTopics from "../fixtures/trial-topics.json" with { type: "json" };
 import wishes from "../fixtures/wishes.json" with { type: "json" };
 
-const PROTOCOLS = new URL("../external/topics/protocol/", import.meta.url);
+/** The journal knows the voice "nova" alone. */
+const doubtsOf = (order: Order) => reviewOrder(order, async (voice) => voice === "nova");
+const findingsOf = async (order: Order) => (await doubtsOf(order)).map(({ finding }) => finding);
+const isDoubted = async (order: Order) => (await doubtsOf(order)).length > 0;
 
-/** The topics of all protocols with the settings for which they were written. */
-function topicsOfTrials(): Order[] {
-  const pages = readdirSync(PROTOCOLS).map((name) => readFileSync(new URL(name, PROTOCOLS), "utf8"));
-  return pages.flatMap((page) =>
-    page.split(/^## /m).flatMap((section) => {
-      const [, language = "", duration] = /^Settings: language (\S+), duration (\d+) /m.exec(section) ?? [];
-      const topics = [...section.matchAll(/^```text\n(.*?)\n```$/gms)];
-      return topics.map(([, topic = ""]) => ({ topic, language, duration: Number(duration) }));
-    }),
-  );
-}
+test("no topic of a trial is doubted, whether its language and seconds are given or left out", async () => {
+  expect(trialTopics.length).toBeGreaterThanOrEqual(100);
+  const inEnglish = trialTopics.filter(({ language }) => language === "en");
+  const orders: Order[] = [...trialTopics, ...inEnglish.map(({ topic, duration }) => ({ topic, duration }))];
 
-const isDoubted = async (order: Order) => (await reviewOrder(order)).length > 0;
+  const doubted = await Promise.all(orders.map(isDoubted));
+  expect(orders.filter((_, index) => doubted[index])).toEqual([]);
+});
 
-test("no topic of a trial is doubted, nor is a wish that is ordered as it is", async () => {
-  const topics = topicsOfTrials();
-  expect(topics.length).toBeGreaterThanOrEqual(64);
-  const inEnglish = topics.filter(({ language }) => language === "en");
-  const wished = Object.values(wishes).flat();
-  const orders = [
-    ...topics,
-    ...inEnglish.map(({ topic, duration }) => ({ topic, duration })),
-    ...wished.map(({ wish, language, duration }) => ({ topic: wish, language, duration })),
-  ];
+test("no wish is doubted that is ordered as it is, with seconds enough", async () => {
+  const orders = Object.values(wishes)
+    .flat()
+    .map(({ wish, language }): Order => ({ topic: wish, language, duration: 90 }));
 
   const doubted = await Promise.all(orders.map(isDoubted));
   expect(orders.filter((_, index) => doubted[index])).toEqual([]);
@@ -57,37 +51,63 @@ const SENTENCES = {
 const PICTURE = "[a fox on a lawn at night, moonlight, wide shot]";
 const repeated = (language: keyof typeof SENTENCES, times: number) =>
   Array.from({ length: times }, () => `${SENTENCES[language]} ${PICTURE}`).join("\n");
+const words = (count: number) => "one ".repeat(count);
 
-test.each<[string, Order]>([
-  ...(["ja", "ru", "ar", "zh", "hi", "el", "th", "ko", "he", "uk", "fa", "my"] as const).map(
-    (language): [string, Order] => [`${language} without a language`, { topic: repeated(language, 3) }],
-  ),
-  ["Japanese in brackets alone", { topic: "[雨の夜の屋根、静かな音]" }],
-  ["a few words too many for the default", { topic: "word ".repeat(94) }],
-  ["a few more than twice the words that fit", { topic: "word ".repeat(151), duration: 30 }],
-  ...["de-DE", "a warm voice", "female", "undefined", "clone:", "clone:<id>"].map(
-    (voice): [string, Order] => [`the voice "${voice}"`, { topic: "Tides", voice }],
-  ),
-  ["800 words without settings", { topic: repeated("en", 100) }],
-  ["80 words in 15 seconds", { topic: repeated("en", 10), duration: 15 }],
-  ["600 characters of Japanese in 45 seconds", { topic: repeated("ja", 30), language: "ja", duration: 45 }],
-  ["1,100 characters of Chinese in 90 seconds", { topic: repeated("zh", 100), language: "zh", duration: 90 }],
-  ["Thai for 70 seconds in 20", { topic: repeated("th", 20), language: "th", duration: 20 }],
-])("an order is doubted: %s", async (_, request) => {
-  expect(await isDoubted(request)).toBe(true);
+describe.each([
+  ["no argument but the topic", {}],
+  [
+    "every default given",
+    { language: "en", duration: 30, style: "story", voice: "charlotte", music: "none", pacing: "normal" },
+  ],
+] as const)("an order with %s", (_, defaults) => {
+  test.each<[string, string]>([
+    ...(["ja", "ru", "ar", "zh", "hi", "el", "th", "ko", "he", "uk", "fa", "my"] as const).map(
+      (language): [string, string] => [language, repeated(language, 3)],
+    ),
+    ["Japanese in brackets alone", "[雨の夜の屋根、静かな音]"],
+    ["a few words too many", words(94)],
+    ["800 words", repeated("en", 100)],
+    ["a German sentence", "Gestern stand ein Fuchs in unserer Küche und nahm ein Brötchen vom Tisch."],
+    ["a speaker's name", "NARRATOR: The fox steals exactly one sock each night."],
+  ])("is doubted: %s", async (_, topic) => {
+    expect(await isDoubted({ topic, ...defaults })).toBe(true);
+  });
+
+  test.each<[string, string]>([
+    ["few words in another script", `${repeated("en", 2)} 靴下`],
+    ["another script in the brackets", `${SENTENCES.en} [${repeated("ja", 5)}]`],
+    ["long brackets", `${SENTENCES.en} [${"a wide lawn ".repeat(300)}]`],
+    ["nothing spoken at all", `[${"rain on a tin roof ".repeat(100)}]`],
+    ["neither words nor letters", "🦊 7, 8, 9 …"],
+    ["1.25 times the words that fit", words(93)],
+    ["a title", "Tides"],
+    ["a title in another language, too short to tell", "Die Gezeiten"],
+  ])("is not doubted: %s", async (_, topic) => {
+    expect(await findingsOf({ topic, ...defaults })).toEqual([]);
+  });
 });
 
 test.each<[string, Order]>([
-  ["few words in another script", { topic: `${repeated("en", 2)} 靴下` }],
-  ["another script in the brackets", { topic: `${SENTENCES.en} [${repeated("ja", 5)}]` }],
-  ["long brackets", { topic: `${SENTENCES.en} [${"a wide lawn ".repeat(300)}]` }],
-  ["nothing spoken at all", { topic: `[${"rain on a tin roof ".repeat(100)}]`, style: "asmr" }],
-  ["neither words nor letters", { topic: "🦊 7, 8, 9 …" }],
-  ["1.25 times the words that fit into the default", { topic: "word ".repeat(93) }],
-  ["twice the words that fit into seconds that were chosen", { topic: "word ".repeat(150), duration: 30 }],
-  ["a voice of the catalog, and a cloned one", { topic: "Tides", voice: "adam" }],
-])("an order is not doubted for %s", async (_, request) => {
-  expect(await isDoubted(request)).toBe(false);
+  ["300 words in 60 seconds", { topic: words(300), duration: 60 }],
+  ["400 words in 90 seconds", { topic: words(400), duration: 90 }],
+  ["80 words in 15 seconds", { topic: repeated("en", 10), duration: 15 }],
+  ["400 characters of Japanese in 45 seconds", { topic: repeated("ja", 20), language: "ja", duration: 45 }],
+  ["600 characters of Chinese in 90 seconds", { topic: repeated("zh", 60), language: "zh", duration: 90 }],
+  ["Thai for 70 seconds in 20", { topic: repeated("th", 20), language: "th", duration: 20 }],
+])("more words than 1.25 times what fits are doubted in any seconds: %s", async (_, order) => {
+  expect(await findingsOf(order)).toEqual([
+    expect.stringMatching(/would be spoken, and \d+ seconds of \w+ hold /),
+  ]);
+});
+
+test("a text that is too long for its seconds is told with the seconds that it takes", async () => {
+  expect(await doubtsOf({ topic: words(95) })).toEqual([
+    {
+      finding:
+        "About 95 words of the topic would be spoken, and 30 seconds of English hold 66 to 75. 90 seconds, the most, hold 198 to 225.",
+      advice: "Shorten it with the user, or agree on a duration of 44 seconds.",
+    },
+  ]);
 });
 
 test.each([
@@ -96,28 +116,16 @@ test.each([
   ["th", "syllables"],
   ["ru", "words"],
 ] as const)(
-  "without a language, the length of %s is counted in its %s, besides the doubt about the language",
+  "for an English voice, the length of %s is counted in its %s, and no language is guessed",
   async (language, unit) => {
-    const findings = (await reviewOrder({ topic: repeated(language, 40) })).map(({ finding }) => finding);
-
-    expect(findings).toEqual([
-      expect.stringContaining("in another script"),
+    expect(await findingsOf({ topic: repeated(language, 40), language: "en" })).toEqual([
+      expect.stringContaining("most of the topic is in another script"),
       expect.stringMatching(
-        new RegExp(`^About \\d+ ${unit} of the topic would be spoken, and 30 seconds of `),
+        new RegExp(`^About \\d+ ${unit} of the topic would be spoken, and 30 seconds hold `),
       ),
     ]);
   },
 );
-
-test("a text that is too long for its seconds is told with the seconds that it takes", async () => {
-  expect(await reviewOrder({ topic: "word ".repeat(95) })).toEqual([
-    {
-      finding:
-        "About 95 words of the topic would be spoken, and 30 seconds of English hold 66 to 75. 90 seconds, the most, hold 198 to 225.",
-      advice: "Shorten it with the user, or agree on a duration of 44 seconds.",
-    },
-  ]);
-});
 
 /** Texts as users dictate them, by language. */
 const FOREIGN_TEXTS = {
@@ -133,35 +141,212 @@ const FOREIGN_TEXTS = {
 } as const;
 
 test.each(Object.entries(FOREIGN_TEXTS))(
-  "without a language, a text in %s is held back, and with it the same text is not",
+  "a text in %s is held back for an English voice, and not for one of its own language",
   async (language, topic) => {
-    expect(await reviewOrder({ topic, duration: 90 })).toEqual([
-      {
-        finding: expect.stringContaining("so the voice would speak English, but the topic is probably in"),
-        advice: expect.stringContaining(`language "${language}"`),
-      },
-    ]);
-    expect(await isDoubted({ topic, language, duration: 90 })).toBe(false);
+    for (const given of [undefined, "en", "en-GB"])
+      expect(await doubtsOf({ topic, language: given, duration: 90 })).toEqual([
+        {
+          finding: expect.stringMatching(
+            /^The voice would speak (?:British )?English, but the topic doesn't read like English: [01] of \d+ words are common English ones\.$/,
+          ),
+          advice: expect.stringMatching(
+            /^Call again with the topic's language, or write the topic in (?:British )?English\.$/,
+          ),
+        },
+      ]);
+    expect(await findingsOf({ topic, language, duration: 90 })).toEqual([]);
   },
 );
 
 test.each([
-  "Taco Tuesday means tacos: mi casa es su casa, amigos. Grab a tortilla, add the salsa verde, and thank abuela later.",
-  "Learn five German words with me: Schadenfreude, Fernweh, Kummerspeck, Zeitgeist, Waldeinsamkeit. Which one is yours?",
-  "Skibidi rizz. Ohio gyatt. Only in Ohio, bro. Bro really said rizz at the Grimace shake and walked out like nothing.",
-  "Paris. Lyon. Marseille. Bordeaux. Nice. Nantes. Lille. Toulouse. Rennes. Reims. I ate a croissant in every one of them.",
-  "Pasta carbonara, five things: guanciale, pecorino, uova, pepe, spaghetti. No cream. No cream. Nonna is watching you stir.",
-])("an English text with words of another language is not held back: %s", async (topic) => {
-  expect(await isDoubted({ topic })).toBe(false);
+  ["de", "German"],
+  ["pt-BR", "Brazilian Portuguese"],
+  ["id", "Indonesian"],
+  ["ja", "Japanese"],
+])("a text in English is held back for a voice that speaks %s", async (language, name) => {
+  const topic = repeated("en", 2);
+
+  expect(await doubtsOf({ topic, language })).toEqual([
+    {
+      finding: `The voice would speak ${name}, but the topic reads like English: 6 of 16 words are common English ones.`,
+      advice: `Call again with language "en", or write the topic in ${name}.`,
+    },
+  ]);
+  expect(await findingsOf({ topic, language: "pcm" })).toEqual([]);
 });
 
-test("a language is found by the beginning of a text that is as long as a message", async () => {
-  const findings = (
-    await reviewOrder({ topic: `${FOREIGN_TEXTS.de.repeat(10)} ${"x ".repeat(200_000)}` })
-  ).map(({ finding }) => finding);
+test("other languages are noticed and not guessed, names are no words, and English lessons pass", async () => {
+  const rates = await measureRates(samplesSchema.parse(languages));
 
-  expect(findings).toEqual([
-    expect.stringContaining("probably in German"),
-    expect.stringMatching(/^About \d+ words/),
+  expect(rates.map(({ kind, count, failed }) => [kind, count, failed.length])).toEqual([
+    ["Latin letters, no language given: missed", 117, 3],
+    ['Latin letters, language "en" given: missed', 117, 3],
+    ["other scripts, no language given: missed", 21, 0],
+    ['other scripts, language "en" given: missed', 21, 0],
+    ["English, no language given: false alarms", 50, 0],
+    ['English, language "en" given: false alarms', 50, 0],
+    ["another language is named", 188, 0],
+    ["own language given: false alarms", 138, 0],
+    ['English, language "de" given: missed', 50, 23],
   ]);
+});
+
+test.each([
+  ["sr", "Лисица краде тачно једну чарапу сваке ноћи у години."],
+  ["sr", "Lisica krade tačno jednu čarapu svake noći u godini."],
+  ["sr-Latn", "Lisica krade tačno jednu čarapu svake noći u godini."],
+  ["zh-Hant", "狐狸每天晚上偷一隻襪子。"],
+  ["ko", "여우는 每日 밤 양말을 한 짝씩 훔친다."],
+])("a language that is written in more than one script may be: %s, %s", async (language, topic) => {
+  expect(await findingsOf({ topic, language })).toEqual([]);
+});
+
+test("a language that was named with its script is to be written in it", async () => {
+  const topic = "Лисица краде тачно једну чарапу сваке ноћи у години.";
+
+  expect(await findingsOf({ topic, language: "sr-Latn" })).toEqual([
+    expect.stringContaining("in another script"),
+  ]);
+});
+
+test.each([
+  ["br", "pt", "Breton", "Brazil", "Portuguese", FOREIGN_TEXTS.pt],
+  ["se", "sv", "Northern Sami", "Sweden", "Swedish", FOREIGN_TEXTS.sv],
+  ["ch", "de", "Chamorro", "Switzerland", "German", FOREIGN_TEXTS.de],
+  ["ee", "et", "Ewe", "Estonia", "Estonian", "Rebane varastab igal ööl täpselt ühe soki."],
+])(
+  "the code of a country is doubted that names a small language: %s",
+  async (code, main, small, country, name, topic) => {
+    expect(await doubtsOf({ topic, language: code, duration: 90 })).toEqual([
+      {
+        finding: `The language "${code}" is ${small}, but "${code}" is also the code of the country ${country}, whose main language is ${name}.`,
+        advice: `If ${name} is meant, call again with language "${main}".`,
+      },
+    ]);
+    expect(await findingsOf({ topic, language: main, duration: 90 })).toEqual([]);
+  },
+);
+
+test("a country's code is doubted besides the script of another language", async () => {
+  expect(await findingsOf({ topic: repeated("ko", 2), language: "kr" })).toEqual([
+    expect.stringContaining("The voice would speak Kanuri, but most of the topic is in another script"),
+    expect.stringContaining("whose main language is Korean"),
+  ]);
+});
+
+test.each([
+  ["sv", "Sweden's language, and not El Salvador's", FOREIGN_TEXTS.sv],
+  ["br-FR", "Breton as it is spoken in France", "Al louarn a laer ur roched bep noz en ti."],
+  ["be", "Belarusian, in its own script", "Ліса кожную ноч крадзе адну шкарпэтку."],
+  ["bs", "Bosnian", "Lisica krade tačno jednu čarapu svake noći u godini."],
+  ["mt", "Maltese", "Il-volpi tisraq kalzetta waħda kull lejl."],
+])("the code %s is not doubted: %s", async (language, _, topic) => {
+  expect(await findingsOf({ topic, language, duration: 90 })).toEqual([]);
+});
+
+test.each(["de-DE", "a warm voice", "female", "Morgan Freeman", "clone:", "clone: "])(
+  "a voice that nobody knows is doubted: %j",
+  async (voice) => {
+    expect(await doubtsOf({ topic: "Tides", voice })).toEqual([
+      {
+        finding: `The voice "${voice.trim()}" is not in the catalog (adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai), no video was started with it from here, and it is not clone: with the id of a cloned voice, so the service may not have it.`,
+        advice:
+          "Tell the user, and let them choose one of these or give the id that the service's website shows.",
+      },
+    ]);
+  },
+);
+
+test.each([
+  "clone:<id>",
+  "clone:<ID>",
+  "clone:user",
+  "clone:my-voice",
+  "clone:myVoice",
+  "clone:MY_VOICE_ID",
+  "clone:user's voice",
+  "clone:your_voice_id",
+  "clone:{id}",
+  "clone:$VOICE",
+  "clone:me",
+  "clone:custom",
+  "clone:mi-voz",
+])("a cloned voice without its id is doubted: %s", async (voice) => {
+  expect(await findingsOf({ topic: "Tides", voice })).toEqual([
+    expect.stringContaining("is not in the catalog"),
+  ]);
+});
+
+test.each([
+  "adam",
+  "nova",
+  "clone:7",
+  "clone:vx_9f2",
+  "clone:rosa",
+  "clone:My-Rosa",
+  "clone:5d9c1e8a-0000-4000-8000-2b1f6a7c9d10",
+])("a voice that is known, or may be, is not doubted: %s", async (voice) => {
+  expect(await findingsOf({ topic: "Tides", voice })).toEqual([]);
+});
+
+const SCRIPT = `# The Sock Thief
+**Scene 1** (0:00-0:05)
+NARRATOR: The fox steals exactly one sock each night. #foxes #fyp
+Scene 2 (0:05 - 0:10):
+NARRATOR (whispering): Nobody knows **why** it never takes two.
+[A fox on a lawn] https://foxes.example/socks`;
+
+test("what only a reader of the script needs is counted", async () => {
+  expect(await doubtsOf({ topic: SCRIPT })).toEqual([
+    {
+      finding:
+        '1 link ("https://foxes.example/socks"), 2 hashtags ("#foxes"), 2 time codes ("(0:00-0:05)"), 2 scene numbers ("**Scene 1"), 2 labels ("NARRATOR:") and 2 pieces of markup ("# The Sock Thief") in the topic would be spoken, too.',
+      advice: "Leave out what nobody is to say. Only text in [brackets] is not spoken.",
+    },
+  ]);
+});
+
+test.each([
+  ["a role", "Narrator: The fox steals one sock."],
+  ["a voice-over", "VO: The fox steals one sock."],
+  ["a role in German", "Sprecherin: Der Fuchs stiehlt eine Socke."],
+  ["a speaker with a number", "Speaker 1: The fox steals one sock."],
+  ["a dialogue", "Anna: Who took it?\nBen: The fox.\nAnna: Which one?\nBen: The red one."],
+  ["a dialogue of one in capitals", "FOX: I took it.\nFOX: I will do it again."],
+  ["a part's name", "Hook: The fox steals one sock.\nCTA: Follow for more."],
+  ["a scene", "Scene 3 - The fox steals one sock."],
+  ["a shot", "SHOT 12\nThe fox steals one sock."],
+  ["a range of times", "0:00–0:05 The fox steals one sock."],
+  ["a time at the beginning", "0:05 - The fox steals one sock."],
+  ["seconds in parentheses", "(0-5s) The fox steals one sock."],
+  ["bold text", "The fox steals **one** sock."],
+  ["a tag", 'The fox <break time="1s"/> steals one sock.'],
+  ["a hashtag", "The fox steals one sock. #foxtok"],
+  ["a hashtag of another script", "Лиса #лиса"],
+  ["a link", "The fox is at www.foxes.example today."],
+])("a note in a script is doubted: %s", async (_, topic) => {
+  expect(
+    await isDoubted({ topic, language: topic.includes("Лиса") ? "ru" : topic.includes("Der") ? "de" : "en" }),
+  ).toBe(true);
+});
+
+test.each([
+  "POV: you are a raindrop.",
+  "Myth: foxes hunt socks. Fact: they steal them.\nMyth: they need two.\nFact: one will do.",
+  "Me: I only need one sock.\nMy fox: same.\nMe: give it back.",
+  "Here is the thing: nobody saw the fox. Day one: a sock. Day two: a sock.",
+  "It is 7:30 in the morning. At 10:05 the fox is back, and it is the #1 thief, 5 * 3 socks ahead.",
+  "Buy it at foxes.example, ask @foxes, and pay $5-10 within 5-10 seconds.",
+  "The host of the show: a fox. The title of this story is The Sock Thief. Scene 3 of the film is my favourite.",
+  "[Scene 1 (0:00-0:05): **a fox** #fox https://foxes.example] The fox steals one sock.",
+  "1. Find a fox.\n2. Hide your socks.\n- Or don't.",
+])("what is said is no note: %s", async (topic) => {
+  expect(await findingsOf({ topic })).toEqual([]);
+});
+
+test("a topic may be as long as a message", async () => {
+  for (const part of ["x ", "**", "a:\n", "#a ", "(0:00", "字", "aя", "<a ", "Ab ", "`"]) {
+    const findings = await findingsOf({ topic: part.repeat(200_000 / part.length) });
+    expect(findings.length).toBeLessThanOrEqual(3);
+  }
 });

@@ -1,0 +1,78 @@
+// Tells English from other languages in Latin letters by its most common words. Which other language a text is in
+// stays open: close relatives can't be told apart by a few words. Pure.
+
+import type { Word } from "./words.ts";
+
+/**
+ * Frequent words of English that are rare in the other languages with Latin letters: no "of" (Dutch), "are"
+ * (Romanian) or "her" (Turkish). Checked against the Universal Declaration of Human Rights in 86 languages.
+ */
+const COMMON_WORDS: ReadonlySet<string> = new Set(
+  (
+    "the and you that with this they have from but not what there when your would if which their because been them " +
+    "than who how just out into about every only some my our its were where while never nothing something could " +
+    "should these those very before after until always without why then here many much other another any anyone " +
+    "everyone nobody somebody someone everything anything own such between through during against around again away " +
+    "back down off ever yet though she his did does done doing being get gets got goes going went gone came makes made " +
+    "making take took takes say says said tell told know knows knew think thought look looks looking want wants need " +
+    "needs keep keeps kept find found give gives gave ask asked work works try use used feel feels turn turns hear " +
+    "heard learn wrote play walk sleep eat buy sell watch stay lost one two three five seven eight nine first next new old good " +
+    "best worst better big small little short high low great right wrong few true easy slow white black blue green " +
+    "dark light hot cold soft clean whole young dead day days night morning year years time times seconds hour hours today " +
+    "tomorrow yesterday people men woman women child kids life world house money hands eyes heart words name thing " +
+    "things way street town country book cat girl boy friend friends mother father mom family king moon sky rain " +
+    "earth tree death love isn't don't can't it's that's i'm you're didn't doesn't won't i've we're there's what's let's"
+  ).split(" "),
+);
+/** Words that are as frequent in English, and that other languages have, too. */
+const SHARED_WORDS: ReadonlySet<string> = new Set(
+  "a an I in is to on at as was for of it are he her him we me no so or by be do has had all can".split(" "),
+);
+
+/** Shares of a text's words: English has about 30 % of the first and 25 % of the second kind, other languages 0 % and 5 %. */
+const FOREIGN_BELOW = { common: 0.08, shared: 0.25 } as const;
+const ENGLISH_FROM = { common: 0.2, both: 0.35 } as const;
+/** The fewest words, besides names, by which a text can be judged. */
+const MIN_WORDS = 6;
+/** A shorter text must have none of either kind to be called foreign. */
+const SURE_FROM_WORDS = 8;
+/** In a shorter text, names must be the smaller part. */
+const AMONG_NAMES_FROM_WORDS = 10;
+
+export interface EnglishCount {
+  /** Words in Latin letters that aren't names. */
+  readonly words: number;
+  /** Those of them that are common in English alone. */
+  readonly common: number;
+  /** English, another language, or undecided. */
+  readonly reads: "English" | "foreign" | "undecided";
+}
+
+/**
+ * Counts the words that are typical of English. Measured with quotations of at least 8 words (Debian's packages of
+ * fortunes): 97 % of 48,000 in German, Spanish, Czech, Italian, Polish and Portuguese read as foreign, and of 5,800 in
+ * English 95 % as English and 0.1 % as foreign.
+ */
+export function countEnglish(text: readonly Word[]): EnglishCount {
+  const latin = text
+    .filter(({ isLatin }) => isLatin)
+    .map((word) => ({ ...word, text: comparable(word.text) }));
+  const words = latin.filter(({ text, isName }) => !isName || COMMON_WORDS.has(text)).length;
+  const common = latin.filter(({ text }) => COMMON_WORDS.has(text)).length;
+  const shared = latin.filter(({ text }) => SHARED_WORDS.has(text)).length;
+  const isJudged = words >= MIN_WORDS;
+  const isEnglish =
+    isJudged &&
+    (common >= words * ENGLISH_FROM.common || (common > 1 && common + shared >= words * ENGLISH_FROM.both));
+  const isForeign =
+    isJudged &&
+    common < words * FOREIGN_BELOW.common &&
+    shared < words * FOREIGN_BELOW.shared &&
+    (words >= SURE_FROM_WORDS || shared === 0) &&
+    (words >= AMONG_NAMES_FROM_WORDS || words * 2 > latin.length);
+  return { words, common, reads: isEnglish ? "English" : isForeign ? "foreign" : "undecided" };
+}
+
+function comparable(word: string): string {
+  return word === "I" ? word : word.toLowerCase().replaceAll("\u2019", "'");
+}
