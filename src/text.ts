@@ -67,11 +67,22 @@ export function quoteName(text: string): string {
   return /^[a-z0-9_]{1,20}$/.test(name) ? name : JSON.stringify(name);
 }
 
-/** The seconds of "45", "45s", "45 sec", "45 seconds" and "1.5 min". */
+/** True for the words that some programs write for no value. */
+export function isNullWord(value: unknown): boolean {
+  return typeof value === "string" && /^\s*(?:null|none|undefined)\s*$/i.test(value);
+}
+
+/** The seconds of "45", "45s", "45 sec", "45-second", "1.5 min", "1:30" and "1 min 30 s". */
 export function readSeconds(text: string): number | undefined {
-  const [, number, minutes] =
-    /^(-?\d{1,9}(?:\.\d{1,9})?)\s?(?:(m|mins?|minutes?)|s|secs?|seconds?)?\.?$/i.exec(text.trim()) ?? [];
-  return number === undefined ? undefined : Number(number) * (minutes === undefined ? 1 : 60);
+  const compact = text.trim().toLowerCase();
+  const [, minutes, seconds] =
+    /^(\d{1,3}):([0-5]\d)$/.exec(compact) ??
+    /^(\d{1,3}) ?m(?:in(?:ute)?s?)?,? ?(?:and )?(\d{1,2}) ?s(?:ec(?:ond)?s?)?\.?$/.exec(compact) ??
+    [];
+  if (seconds !== undefined) return Number(minutes) * 60 + Number(seconds);
+  const [, number, inMinutes] =
+    /^(-?\d{1,9}(?:\.\d{1,9})?)[\s-]?(?:(m|mins?|minutes?)|s|secs?|seconds?)?\.?$/.exec(compact) ?? [];
+  return number === undefined ? undefined : Number(number) * (inMinutes === undefined ? 1 : 60);
 }
 
 /** "just now", "40 seconds ago", "110 seconds ago", "3 minutes ago", "2 hours ago", "5 days ago". */

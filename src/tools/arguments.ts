@@ -58,13 +58,53 @@ export function asOneOf(values: readonly string[]): (value: unknown) => unknown 
   };
 }
 
-/** Reads "tiktok", "tiktok, youtube" and the text of a JSON array as lists. */
-export function asList(value: unknown): unknown {
-  if (typeof value !== "string") return value;
+/** Reads "null" and "undefined" as no value. */
+export function unlessNull(read: (value: unknown) => unknown): (value: unknown) => unknown {
+  return (value) =>
+    typeof value === "string" && /^\s*(?:null|undefined)\s*$/i.test(value) ? undefined : read(value);
+}
+
+/** Reads false, "no music" and "off" as "none", where that is a choice. */
+export function asNone(values: readonly string[], name: string): (value: unknown) => unknown {
+  const isOneOf = asOneOf(values);
+  return (value) => {
+    const text = typeof value === "string" ? value.trim().toLowerCase() : value;
+    const isNone =
+      text === false ||
+      text === "no" ||
+      text === "off" ||
+      text === `no ${name}` ||
+      text === `without ${name}`;
+    return isNone ? "none" : isOneOf(value);
+  };
+}
+
+/** Reads "tiktok", "tiktok, youtube", `{"platform": "tiktok"}`, and lists and JSON of these as lists of texts. */
+export function asPlatforms(value: unknown): unknown {
+  if (Array.isArray(value)) return value.flat().map(platformOf);
+  if (typeof value !== "string") return isObject(value) ? [platformOf(value)] : value;
+  if (/^\s*[[{]/.test(value)) {
+    try {
+      return asPlatforms(JSON.parse(value));
+    } catch {
+      // It is a list of another form.
+    }
+  }
   return value
-    .replace(/[[\]"]/g, "")
+    .replace(/[[\]"']/g, "")
     .split(",")
     .filter((item) => item.trim() !== "");
+}
+
+/** An entry of list_connected_platforms says more if it is of one of several accounts, which can't be chosen. */
+function platformOf(entry: unknown): unknown {
+  if (!isObject(entry)) return entry;
+  const { platform, ...more } = entry;
+  return Object.values(more).some((field) => typeof field !== "boolean") ? entry : platform;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Reads a resource URI or a link as the id of its job. */

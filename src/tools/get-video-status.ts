@@ -45,7 +45,7 @@ export const getVideoStatus = defineTool({
     z.strictObject({
       jobId: jobIdArgument(),
       waitSeconds: z
-        .number()
+        .number(OUT_OF_BOUNDS)
         .min(0, OUT_OF_BOUNDS)
         .meta({ default: 0, ...waitOf(USUAL_WAIT_SECONDS) })
         .optional(),

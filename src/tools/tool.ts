@@ -15,7 +15,7 @@ import type { Question } from "./question.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
 import { MAX_RESULT_BYTES, type Truncation, truncateToFit } from "./result-size.ts";
-import { cutText, inSentences, inWords, localTime, quote } from "../text.ts";
+import { cutText, inSentences, inWords, isNullWord, localTime, quote } from "../text.ts";
 
 /** Most clients give up on a call after 60 s, and the service's answer takes time beside the wait. */
 export const USUAL_WAIT_SECONDS = 50;
@@ -86,6 +86,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly input: () => Input;
   /** By argument: each turns other forms of a value into the schema's, and passes on what it can't read. */
   readonly readers?: Readonly<Record<string, (value: unknown) => unknown>>;
+  /** Arguments in which "null" and "none" are words. In others these stand for no value. */
+  readonly literalArguments?: readonly string[];
   /** Loose: the service's extra fields pass through. Begins with `guidanceFields()`. */
   readonly output: () => Output;
   // A method, so that tools of different inputs fit in one list.
@@ -170,15 +172,26 @@ export async function runTool<Output extends z.ZodObject>(
   return tool.output().parse(withGuidance(guidance, result, notice));
 }
 
-/** Models write numbers as texts, and null or a blank for no value: what has one meaning is accepted. */
-function readArguments({ readers = {} }: Pick<Tool, "readers">, args: unknown): unknown {
+/** Models write numbers as texts, lists of one, and null or a blank for no value: what has one meaning is accepted. */
+function readArguments({ readers = {}, literalArguments = [], input }: ReadableTool, args: unknown): unknown {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
-  const given = Object.entries<unknown>({ ...args }).filter(
-    ([, value]) => value !== null && (typeof value !== "string" || value.trim() !== ""),
-  );
+  const { shape } = input();
+  const given = Object.entries<unknown>({ ...args })
+    .map(([name, value]) => [name, shape[name] instanceof z.ZodArray ? value : withoutList(value)] as const)
+    .filter(([name, value]) => !isAbsent(value) && (literalArguments.includes(name) || !isNullWord(value)));
   return Object.fromEntries(
     given.map(([name, value]) => [name, Object.hasOwn(readers, name) ? readers[name]?.(value) : value]),
   );
+}
+
+type ReadableTool = Pick<Tool, "readers" | "literalArguments" | "input">;
+
+function withoutList(value: unknown): unknown {
+  return Array.isArray(value) && value.length === 1 ? value[0] : value;
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === null || (typeof value === "string" && value.trim() === "");
 }
 
 function inputError(tool: Pick<Tool, "name" | "input" | "effect">, error: z.ZodError): BridgeError {
@@ -195,19 +208,29 @@ function inputError(tool: Pick<Tool, "name" | "input" | "effect">, error: z.ZodE
   return new BridgeError({
     code: "invalid_input",
     message: `The arguments of ${tool.name} can't be used: ${problems.join("; ")}.`,
-    nextStep: adviceFor(tool.effect, unknown.length > 0),
+    nextStep: adviceFor(error.issues, tool.effect),
     outcome: "not_sent",
     retryable: false,
     failsAgain: true,
   });
 }
 
-/** The next call must not pay for or post what the user did not mean. */
-function adviceFor(effect: Effect, hasUnknown: boolean): string {
-  if (effect === "reads") return "Correct them, then call again.";
-  return hasUnknown
-    ? "If one of the listed arguments means the same, use that. Anything else is not possible here: tell the user, and call without it only if they still want that."
-    : "Tell the user what is allowed and let them choose; call again with that.";
+/** The user is asked only about a wish: the next call must not pay for or post what they did not mean. */
+function adviceFor(issues: readonly z.core.$ZodIssue[], effect: Effect): string {
+  if (effect !== "reads" && issues.some(({ code }) => code === "unrecognized_keys"))
+    return "If one of the listed arguments means the same, use that. Anything else is not possible here: tell the user, and call without it only if they still want that.";
+  if (effect !== "reads" && issues.some(isWish))
+    return "Tell the user what is allowed and let them choose; call again with that.";
+  const isOne =
+    issues.length === 1 &&
+    issues.every((issue) => issue.code !== "unrecognized_keys" || issue.keys.length === 1);
+  return `Correct ${isOne ? "it" : "them"}, then call again.`;
+}
+
+/** The value is of the right form, but not among those that are possible. */
+function isWish({ code, input }: z.core.$ZodIssue): boolean {
+  const isNumber = typeof input === "number" && (code === "too_small" || code === "too_big");
+  return isNumber || (typeof input === "string" && (code === "invalid_value" || code === "custom"));
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -223,7 +246,9 @@ function describeIssue(issue: z.core.$ZodIssue): string {
   const value = issue.input;
   const isShort = typeof value === "number" || typeof value === "boolean";
   const shown = typeof value === "string" ? `${quote(value, 60)} ` : isShort ? `${value} ` : "";
-  if (issue.code === "invalid_type") return `${shown}must be ${TYPES[issue.expected] ?? issue.expected}`;
+  const isOwnMessage = !issue.message.startsWith("Invalid input");
+  if (issue.code === "invalid_type" && !isOwnMessage)
+    return `${shown}must be ${TYPES[issue.expected] ?? issue.expected}`;
   if (issue.code === "invalid_value") return `${shown}must be one of ${issue.values.map(String).join(", ")}`;
   return `${shown}${issue.message}`;
 }

@@ -635,6 +635,6 @@ test("a failed call says it, too, of a yes that came too late", async () => {
   const refused = await client.call("generate_video", { topic: "Tides", duration: 900 });
   expect(refused.isError).toBe(true);
   expect(textOf(refused)).toMatch(
-    /must be from 10 to 90 .* The user's yes to the order of "Tides turn\." came after/,
+    /must be a number of seconds from 10 to 90\. .* The user's yes to the order of "Tides turn\." came after/,
   );
 });

@@ -12,6 +12,8 @@ import { createHarness, readerOf } from "../fixtures/tool-harness.ts";
 const LANGUAGE =
   "must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French";
 
+const SECONDS = "must be a number of seconds from 10 to 90";
+
 test.each<[object, object]>([
   [{ duration: "30" }, { duration: 30 }],
   [{ duration: "30s" }, { duration: 30 }],
@@ -24,7 +26,37 @@ test.each<[object, object]>([
   [{ language: "pt_br" }, { language: "pt-BR" }],
   [{ language: null, duration: null, style: null, voice: null }, {}],
   [{ confirm: null }, {}],
-  [{ voice: "clone:My-Voice" }, { voice: "clone:My-Voice" }],
+  [{ voice: "clone:Rosa-7" }, { voice: "clone:Rosa-7" }],
+  [
+    { style: ["story"], duration: [10], music: ["upbeat"] },
+    { style: "story", duration: 10, music: "upbeat" },
+  ],
+  [
+    { voice: [null], language: ["fr"], pacing: ["Fast"] },
+    { language: "fr", pacing: "fast" },
+  ],
+  [{ duration: "1:30" }, { duration: 90 }],
+  [{ duration: "0:45" }, { duration: 45 }],
+  [{ duration: "30-second" }, { duration: 30 }],
+  [{ duration: "30-sec." }, { duration: 30 }],
+  [{ duration: "1 min 15 s" }, { duration: 75 }],
+  [{ duration: "1 minute and 15 seconds" }, { duration: 75 }],
+  [{ duration: "1m15s" }, { duration: 75 }],
+  [{ music: false }, { music: "none" }],
+  [{ music: "No music" }, { music: "none" }],
+  [{ music: "without music" }, { music: "none" }],
+  [{ music: "off" }, { music: "none" }],
+  [{ language: "null", duration: "None", style: "none", pacing: "undefined", confirm: "None" }, {}],
+  [{ music: "null", voice: "undefined" }, {}],
+  [{ language: "English (US)" }, { language: "en-US" }],
+  [{ language: "english (united kingdom)" }, { language: "en-GB" }],
+  [{ language: "English (UK)" }, { language: "en-GB" }],
+  [{ language: "Español (México)" }, { language: "es-MX" }],
+  [{ language: "Spanish (Mexico)" }, { language: "es-MX" }],
+  [{ language: "Spanish (Latin America)" }, { language: "es-419" }],
+  [{ language: "Français (Canada)" }, { language: "fr-CA" }],
+  [{ language: "Chinese (Traditional)" }, { language: "zh-Hant" }],
+  [{ language: "Castellano" }, { language: "es" }],
 ])("generate_video reads %j as %j", async (given, sent) => {
   const { call, computer } = createHarness(generateVideo);
   await call({ topic: "Tides", ...given });
@@ -32,25 +64,49 @@ test.each<[object, object]>([
   expect(computer.orders).toEqual([{ topic: "Tides", ...sent }]);
 });
 
-test.each<[object, string]>([
-  [{ language: "Klingonese" }, `language: "Klingonese" ${LANGUAGE}`],
-  [{ language: "jp" }, `language: "jp" ${LANGUAGE} (Japanese is ja)`],
-  [{ language: "CZ" }, `language: "CZ" ${LANGUAGE} (Czech is cs)`],
-  [{ language: "xx" }, `language: "xx" ${LANGUAGE}`],
-  [{ duration: "half a minute" }, 'duration: "half a minute" must be a number'],
-  [{ duration: 9.99 }, "duration: 9.99 must be from 10 to 90 seconds"],
-  [{ duration: "90.01" }, "duration: 90.01 must be from 10 to 90 seconds"],
-  [{ style: "noir" }, 'style: "noir" must be one of story, education, documentary, asmr, brainrot, ugc'],
-  [{ confirm: true }, "confirm: true must be a string"],
-  [{ topic: "  " }, "topic is missing"],
-  [{ topic: ["Tides"] }, "topic: must be a string"],
-])("generate_video refuses, with what is allowed, %j", async (given, problem) => {
+test("a topic of one word that elsewhere means nothing is a topic", async () => {
+  const { call, computer } = createHarness(generateVideo);
+  for (const topic of ["None", "null", ["Undefined"]])
+    // eslint-disable-next-line no-await-in-loop -- one order after the other
+    await call({ topic });
+
+  expect(computer.orders).toEqual([{ topic: "None" }, { topic: "null" }, { topic: "Undefined" }]);
+});
+
+test.each<[object, string, "wish" | "mistake"]>([
+  [{ language: "Klingonese" }, `language: "Klingonese" ${LANGUAGE}`, "wish"],
+  [{ language: "English (casual)" }, `language: "English (casual)" ${LANGUAGE}`, "wish"],
+  [{ language: "jp" }, `language: "jp" ${LANGUAGE} (Japanese is ja)`, "wish"],
+  [{ language: "CZ" }, `language: "CZ" ${LANGUAGE} (Czech is cs)`, "wish"],
+  [{ language: "xx" }, `language: "xx" ${LANGUAGE}`, "wish"],
+  [{ language: 5 }, `language: 5 ${LANGUAGE}`, "mistake"],
+  [{ language: ["en", "fr"] }, `language: ${LANGUAGE}`, "mistake"],
+  [{ duration: "half a minute" }, `duration: "half a minute" ${SECONDS}`, "mistake"],
+  [{ duration: true }, `duration: true ${SECONDS}`, "mistake"],
+  [{ duration: [10, 20] }, `duration: ${SECONDS}`, "mistake"],
+  [{ duration: 9.99 }, `duration: 9.99 ${SECONDS}`, "wish"],
+  [{ duration: "90.01" }, `duration: 90.01 ${SECONDS}`, "wish"],
+  [{ duration: "2:00" }, `duration: 120 ${SECONDS}`, "wish"],
+  [
+    { style: "noir" },
+    'style: "noir" must be one of story, education, documentary, asmr, brainrot, ugc',
+    "wish",
+  ],
+  [{ style: 1 }, "style: 1 must be one of story, education, documentary, asmr, brainrot, ugc", "mistake"],
+  [{ music: true }, "music: true must be one of none, cinematic, upbeat, educational, dramatic", "mistake"],
+  [{ confirm: true }, "confirm: true must be a string", "mistake"],
+  [{ topic: "  " }, "topic is missing", "mistake"],
+  [{ topic: ["Tides", "Moons"] }, "topic: must be a string", "mistake"],
+])("generate_video refuses, with what is allowed, %j", async (given, problem, kind) => {
   const { call, computer } = createHarness(generateVideo);
 
   expect(await errorOf(call({ topic: "Tides", ...given }))).toEqual({
     code: "invalid_input",
     message: `The arguments of generate_video can't be used: ${problem}.`,
-    nextStep: "Tell the user what is allowed and let them choose; call again with that.",
+    nextStep:
+      kind === "wish"
+        ? "Tell the user what is allowed and let them choose; call again with that."
+        : "Correct it, then call again.",
     outcome: "not_sent",
     retryable: false,
     failsAgain: true,
@@ -58,21 +114,34 @@ test.each<[object, string]>([
   expect(computer.orders).toEqual([]);
 });
 
+test("several mistakes are named together, and the user is asked only if one is a wish", async () => {
+  const { call } = createHarness(generateVideo);
+  const mistakes = await errorOf(call({ topic: "Tides", duration: "long", confirm: 5 }));
+  const withWish = await errorOf(call({ topic: "Tides", duration: "long", style: "noir" }));
+
+  expect(mistakes.nextStep).toBe("Correct them, then call again.");
+  expect(withWish.nextStep).toBe("Tell the user what is allowed and let them choose; call again with that.");
+});
+
 test("a duration of very many blanks is refused at once", async () => {
   const { call } = createHarness(generateVideo);
   const error = await errorOf(call({ topic: "Tides", duration: `${" ".repeat(200_000)}x` }));
 
-  expect(error.message).toContain("must be a number");
+  expect(error.message).toContain(SECONDS);
 });
 
 test.each([
   [["tiktok", 5], "5 must be a string"],
+  [[{ platform: "tiktok", username: "@rosa" }], "must be a string"],
+  [[{ account: "@rosa" }], "must be a string"],
   [[], "must name at least one platform"],
   [Array.from({ length: 21 }, (_, index) => `p${index}`), "must name at most 20 platforms"],
 ])("publish_video refuses platforms %j", async (platforms, problem) => {
   const { call, computer } = createHarness(publishVideo);
 
-  expect((await errorOf(call({ jobId: JOB_ID, platforms }))).message).toContain(`: platforms: ${problem}.`);
+  const error = await errorOf(call({ jobId: JOB_ID, platforms }));
+  expect(error.message).toContain(`: platforms: ${problem}.`);
+  expect(error.nextStep).toBe("Correct it, then call again.");
   expect(computer.posts).toEqual([]);
 });
 
@@ -81,6 +150,13 @@ test.each<[unknown, unknown, string[]]>([
   [JOB_ID, "TikTok, youtube", ["tiktok", "youtube"]],
   [JOB_ID, [" X ", "my.site_2-b", "x".repeat(64)], ["x", "my.site_2-b", "x".repeat(64)]],
   [JOB_ID, ' ["tiktok", "YouTube"]', ["tiktok", "youtube"]],
+  [JOB_ID, "['tiktok', 'youtube']", ["tiktok", "youtube"]],
+  [JOB_ID, [{ platform: "tiktok" }, "youtube"], ["tiktok", "youtube"]],
+  [JOB_ID, { platform: "tiktok" }, ["tiktok"]],
+  [JOB_ID, [{ platform: "tiktok", connected: true }], ["tiktok"]],
+  [JOB_ID, '[{"platform": "tiktok"}]', ["tiktok"]],
+  [JOB_ID, [["tiktok"]], ["tiktok"]],
+  [[JOB_ID], "tiktok", ["tiktok"]],
   [` ${JOB_ID}\n`, ["tiktok"], ["tiktok"]],
   [`faceless://jobs/${JOB_ID}`, ["TIKTOK"], ["tiktok"]],
   [` FACELESS://JOBS/${JOB_ID.toUpperCase()} `, "tiktok", ["tiktok"]],
@@ -94,7 +170,8 @@ test.each<[unknown, unknown, string[]]>([
 
 test.each([
   [{ waitSeconds: -0.1 }, "waitSeconds: -0.1 must be a number of seconds, 0 or more"],
-  [{ waitSeconds: "ten" }, 'waitSeconds: "ten" must be a number'],
+  [{ waitSeconds: "ten" }, 'waitSeconds: "ten" must be a number of seconds, 0 or more'],
+  [{ jobId: "null" }, "jobId is missing"],
   [{ jobId: "../../secret" }, 'jobId: "../../secret" must be the UUID of a job, as list_videos shows it'],
 ])("get_video_status refuses %j", async (args, problem) => {
   const error = await errorOf(createHarness(getVideoStatus).call({ jobId: JOB_ID, ...args }));
@@ -106,6 +183,9 @@ test.each<[object, number | undefined, number?]>([
   [{ waitSeconds: "120" }, 50_000],
   [{ waitSeconds: "45s" }, 45_000],
   [{ waitSeconds: null }, undefined],
+  [{ waitSeconds: "None" }, undefined],
+  [{ waitSeconds: [20] }, 20_000],
+  [{ waitSeconds: "1:30" }, 90_000, 240],
   [{ waitSeconds: 1_000 }, 240_000, 240],
 ])("get_video_status reads %j", async (args, forMs, maxWaitSeconds = 50) => {
   const waits: number[] = [];
@@ -149,5 +229,5 @@ test("a tool that only reads names the argument that it doesn't have, and no wis
   const error = await errorOf(createHarness(getVideoStatus).call({ jobId: JOB_ID, verbose: true }));
 
   expect(error.message).toContain('"verbose" is not an argument of get_video_status');
-  expect(error.nextStep).toBe("Correct them, then call again.");
+  expect(error.nextStep).toBe("Correct it, then call again.");
 });
