@@ -4,12 +4,13 @@
 //   texts FOLDER                   writer-ARM-HALF.md for a writer, who answers in topics-ARM-HALF.json;
 //                                  several writers of one text number their arms: prompt1, prompt2
 //   judges FOLDER HALF [--seed N]  judge-N-HALF.md with all topics mixed, answered in ranks-N-HALF.json
-//   count FOLDER HALF --name NAME  the wins; texts, ranks, reasons and topics stay in protocol/DATE-NAME.md
+//   count FOLDER HALF --name NAME  the wins, which become rows of record.md; texts, ranks, reasons and topics stay
+//                                  in protocol-NAME.md in the folder
 
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createHash, randomInt } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -42,6 +43,7 @@ interface Arm {
   readonly shown: string;
 }
 
+const RECORD = fileURLToPath(new URL("record.md", import.meta.url));
 const topicsSchema = z.record(z.string(), z.string().trim().min(1));
 const textsSchema = z.record(z.string(), z.object({ sha256: z.string(), tokens: z.string() }));
 const mixSchema = z.object({ seed: z.number(), arms: z.array(z.string()) });
@@ -133,23 +135,23 @@ function count(name: Half, title: string): void {
   const verdicts = Object.keys(JUDGES).flatMap((judge) => readVerdicts(name, judge, { seed, arms }));
   const texts = textsSchema.parse(read(`texts-${name}.json`));
   const names = [...new Set(arms.map(textOf))];
-  const compared = names.map((text) => [text, texts[text]?.sha256 ?? "", texts[text]?.tokens ?? ""]);
-  const pairs = names.flatMap((first, index) =>
-    names.slice(index + 1).map((second) => [first, second] as const),
-  );
-  const wins = pairs.map((pair) => [pair.join(" before "), countWins(verdicts, pair)]);
-  const summary = [
-    table(["text", "SHA-256", "tokens (characters / 4)"], compared),
-    table(["wins", "of all comparisons"], wins),
-  ].join("\n\n");
   const date = new Date().toISOString().slice(0, 10);
-  const path = fileURLToPath(new URL(`protocol/${date}-${title}.md`, import.meta.url));
-  mkdirSync(join(path, ".."), { recursive: true });
-  const heading = `# ${title}\n\n${date}, the ${name} half of the wishes, letters dealt with seed ${seed}.`;
-  const record = [heading, summary, ...listVerdicts(name, arms, verdicts)].join("\n\n");
-  // A protocol is never overwritten.
-  writeFileSync(path, `${record}\n`, { flag: "wx" });
-  process.stdout.write(`${summary}\nWritten: ${path}\n`);
+  const trial = `${title}, the ${name} half of the wishes, seed ${seed}`;
+  const describeText = (text: string) => `${text} (${texts[text]?.sha256}, ${texts[text]?.tokens} tokens)`;
+  const rows = names.flatMap((first, index) =>
+    names
+      .slice(index + 1)
+      .map((second) => [
+        date,
+        trial,
+        describeText(first),
+        describeText(second),
+        countWins(verdicts, [first, second]),
+      ]),
+  );
+  save(`protocol-${title}.md`, [`# ${trial}`, ...listVerdicts(name, arms, verdicts)].join("\n\n"));
+  appendFileSync(RECORD, rows.map((row) => `| ${row.join(" | ")} |\n`).join(""));
+  process.stdout.write(`${table(["date", "trial", "text", "against", "wins"], rows)}\n`);
 }
 
 /** All from which the figures were counted, in Markdown. */
