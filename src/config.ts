@@ -71,7 +71,7 @@ export interface Setting<Value> {
   /** The value that is used while it is not set. */
   readonly default: string;
   /** The value, or what is wrong with the text; `undefined` where `values` already says it. */
-  readonly parse: (text: string, homeDir: string) => Value | Mistake | undefined;
+  readonly parse: (text: string, homeDir: string, env: Environment) => Value | Mistake | undefined;
   /** The fix while it is not set. Absent if it is not needed. */
   readonly whenUnset?: string;
   /** A wrong value is replaced by the default, with a warning; for other settings it is a problem. */
@@ -172,7 +172,7 @@ export const SETTINGS = {
       "Postgres database that holds the journal, so that several computers share one. Its password is kept as secret as the key",
     values: `an address such as ${DATABASE_EXAMPLE}`,
     default: "the journal folder",
-    parse: parseDatabaseAddress,
+    parse: (text, homeDir, env) => parseDatabaseAddress(text, homeDir, env["PGPASSWORD"]),
     isGuard: true,
   },
   webhookPort: {
@@ -233,7 +233,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     const isUnfilled = isGuard === true && PLACEHOLDER.test(text);
     const value = isUnfilled
       ? { problem: UNFILLED, fix }
-      : (setting.parse(text, homeDir) ?? { problem: `is not ${values}`, fix });
+      : (setting.parse(text, homeDir, env) ?? { problem: `is not ${values}`, fix });
     if (!isMistake(value)) return value;
     if (isHarmless !== true) problems.push({ variable, ...value });
     else warnings.push({ variable, ...value, problem: `${value.problem}, so ${setting.default} is used` });

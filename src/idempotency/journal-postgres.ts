@@ -7,7 +7,7 @@ import type { Duplex } from "node:stream";
 import type { Client, ClientConfig } from "pg";
 import * as z from "zod";
 import { type Clock, readWhatHasCome } from "../clock.ts";
-import type { DatabaseAddress } from "../settings/database-address.ts";
+import { DATABASE_EXAMPLE, type DatabaseAddress } from "../settings/database-address.ts";
 import { errnoOf } from "../errors.ts";
 import { lazyValue } from "../lazy.ts";
 import { quote } from "../text.ts";
@@ -17,6 +17,10 @@ import type { JournalStore, OnLine } from "./journal.ts";
 
 /** An unused connection is closed: a database allows few, and networks forget those that are silent. */
 const MAX_IDLE_MS = 60_000;
+/** How long a look waits for a kept connection before it makes another one: it may be dead without a sign. */
+const MAX_KEPT_MS = 3_000;
+/** After so long, a kept connection is tried by a look before anything is written through it. */
+const TRY_AFTER_MS = 5_000;
 /** How long a connection that could not be made in time fails all statements. */
 const KEPT_MS = 1_000;
 const ROWS_PER_QUERY = 2_000;
@@ -71,6 +75,8 @@ type Row = Readonly<Record<"position" | "line", string>>;
 interface Connection {
   readonly socket: Socket;
   readonly client: Promise<Client>;
+  /** When it last gave an answer, on the monotonic clock. Undefined until it has. */
+  answeredMs: number | undefined;
   /** Until when it isn't made anew, so that a call that looks several times waits once. */
   keptUntilMs: number;
 }
@@ -133,9 +139,9 @@ export class JournalPostgres implements JournalStore {
   /** The row at this position and those after it. A missing table is an empty one. */
   async #read(position: string): Promise<Row[]> {
     try {
-      const results = await this.#run(TRUSTED, NOW, selectFrom(position)).catch(async (error: unknown) => {
+      const results = await this.#look(TRUSTED, NOW, selectFrom(position)).catch(async (error: unknown) => {
         if (errnoOf(error) !== UNDEFINED_TABLE) throw error;
-        return [...(await this.#run(NOW)), []];
+        return [...(await this.#look(NOW)), []];
       });
       const [now, rows] = results.slice(-2);
       this.#offsetMs = schemas().now.parse(now)[0].now - this.#clock.monotonicMs();
@@ -148,6 +154,8 @@ export class JournalPostgres implements JournalStore {
   /** Makes the table if it is missing. */
   async #insert(lines: readonly string[], ...more: readonly string[]): Promise<readonly unknown[][]> {
     const statements = [TRUSTED, LOCK, insert(lines), ...more];
+    const { answeredMs = Infinity } = this.#connection ?? {};
+    if (this.#clock.monotonicMs() - answeredMs > TRY_AFTER_MS) await this.#look(NOW);
     try {
       return await this.#run(...statements);
     } catch (error) {
@@ -156,18 +164,42 @@ export class JournalPostgres implements JournalStore {
     }
   }
 
+  /** Reads, and does so once more on a new connection if the kept one turns out to be dead. */
+  async #look(...statements: readonly string[]): Promise<unknown[][]> {
+    const kept = this.#connection;
+    if (kept?.answeredMs === undefined || kept.socket.destroyed) return this.#run(...statements);
+    try {
+      return await this.#runOn(kept, MAX_KEPT_MS, statements);
+    } catch (error) {
+      if (!kept.socket.destroyed) throw error;
+      this.#renew(MAX_CONNECT_MS - MAX_KEPT_MS);
+      return this.#run(...statements);
+    }
+  }
+
+  #run(...statements: readonly string[]): Promise<unknown[][]> {
+    return this.#runOn(this.#renew(MAX_CONNECT_MS), MAX_DISK_MS, statements);
+  }
+
+  /** The connection; a new one if there is none, or the last one is over. */
+  #renew(limitMs: number): Connection {
+    if (this.#connection === undefined || this.#isOver(this.#connection))
+      this.#connection = this.#connect(limitMs);
+    return this.#connection;
+  }
+
   /** Runs the statements as one message, and gives the rows of each. */
-  async #run(...statements: readonly string[]): Promise<unknown[][]> {
+  async #runOn(connection: Connection, limitMs: number, statements: readonly string[]): Promise<unknown[][]> {
     this.#cancelIdle();
-    if (this.#connection === undefined || this.#isOver(this.#connection)) this.#connection = this.#connect();
-    const { socket, client } = this.#connection;
+    const { socket, client } = connection;
     // Only a command that waits for an answer keeps the process running.
     socket.ref();
     try {
       const query = (await client).query([SAFE, ...statements].join("; "));
       // So nothing else waits for it.
       const onLate = () => socket.destroy();
-      const results = await this.#inTime(MAX_DISK_MS, { what: "no answer", work: query, socket, onLate });
+      const results = await this.#inTime(limitMs, { what: "no answer", work: query, socket, onLate });
+      connection.answeredMs = this.#clock.monotonicMs();
       return schemas()
         .results.parse(results)
         .map(({ rows }) => rows);
@@ -178,7 +210,7 @@ export class JournalPostgres implements JournalStore {
     } finally {
       socket.unref();
       this.#cancelIdle();
-      this.#cancelIdle = this.#clock.after(MAX_IDLE_MS, () => void socket.destroy());
+      this.#cancelIdle = this.#clock.after(MAX_IDLE_MS, () => void this.#connection?.socket.destroy());
     }
   }
 
@@ -212,7 +244,7 @@ export class JournalPostgres implements JournalStore {
     });
   }
 
-  #connect(): Connection {
+  #connect(limitMs: number): Connection {
     const socket = new Socket();
     destroyOnThrow(socket);
     const connect = async () => {
@@ -224,7 +256,7 @@ export class JournalPostgres implements JournalStore {
       await client.connect();
       return client;
     };
-    const client = this.#inTime(MAX_CONNECT_MS, {
+    const client = this.#inTime(limitMs, {
       what: "no connection",
       work: connect(),
       socket,
@@ -233,7 +265,7 @@ export class JournalPostgres implements JournalStore {
       },
     });
     client.catch(() => socket.destroy());
-    const connection: Connection = { socket, client, keptUntilMs: 0 };
+    const connection: Connection = { socket, client, answeredMs: undefined, keptUntilMs: 0 };
     return connection;
   }
 
@@ -243,9 +275,13 @@ export class JournalPostgres implements JournalStore {
     // If an address has several, their failures have no text of their own.
     const said = (error instanceof Error && error.message) || code;
     const { password } = this.#address;
+    if (password === "" && (code === "28P01" || said.startsWith("SASL")))
+      return new JournalError(use, this.place, "the database asks for a password, and none is set", PASSWORD);
     // A server to which it was sent could repeat it.
     const safe = password === "" ? said : said.replaceAll(password, "[redacted]");
-    const fix = FIXES[code] ?? (/CERT|SIGNATURE|TLS/.test(code) ? CERTIFICATE : REACH);
+    const isOpenOnly = said.includes("does not support SSL");
+    const isUntrusted = /CERT|SIGNATURE|TLS/.test(code);
+    const fix = FIXES[code] ?? (isUntrusted ? CERTIFICATE : isOpenOnly ? OPEN_ONLY : REACH);
     const quoted = quote(safe, MAX_REASON_CHARACTERS);
     return new JournalError(use, this.place, quoted, use === "understood" ? undefined : fix);
   }
@@ -260,8 +296,11 @@ const REMAKE =
 const NOT_AN_ENTRY =
   "look at the list of videos and at the accounts for what that row may have held, then let the owner of the database remove it";
 const LOGIN = "check the user, the password and the database in FACELESS_JOURNAL_URL";
+const PASSWORD = `put the password into FACELESS_JOURNAL_URL, as in ${DATABASE_EXAMPLE}, or into PGPASSWORD beside it`;
 const CERTIFICATE =
-  "check the host in FACELESS_JOURNAL_URL and the certificate of the database; a certificate authority of its own is named with sslrootcert=FILE";
+  "check the host in FACELESS_JOURNAL_URL and the certificate of the database; a certificate authority of its own is named with sslrootcert=FILE, and with sslmode=require any certificate will do";
+const OPEN_ONLY =
+  "add sslmode=disable to FACELESS_JOURNAL_URL if the network between is your own, or let the database use TLS";
 const ASLEEP = "wait a minute until the database has started or has a free connection";
 const ENCODING = "remove the rows that are not in the encoding of the database";
 

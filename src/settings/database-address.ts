@@ -11,72 +11,161 @@ export interface DatabaseAddress {
   readonly port: number;
   /** Undefined for the system's user. */
   readonly user: string | undefined;
+  /** Empty if there is none. */
   readonly password: string;
   readonly database: string;
+  /** Settings of the session, as the command line of a Postgres server takes them. */
+  readonly options: string | undefined;
   /** How the server's certificate is checked, as psql names it. Undefined for an open connection. */
-  readonly verify: "full" | "ca" | "none" | undefined;
+  readonly verify: Verify;
   /** The path of the only certificate authority that is trusted; undefined for those of Node.js. */
   readonly rootCert: string | undefined;
 }
 
-export const DATABASE_EXAMPLE = "postgres://USER:PASSWORD@HOST/DATABASE";
-const SSL_MODES = ["disable", "prefer", "require", "verify-ca", "verify-full"];
-const HONOURED = ["host", "port", "user", "password", "dbname", "sslmode", "sslrootcert", "channel_binding"];
+type Verify = "full" | "ca" | "none" | undefined;
 
-/** Undefined if the text is no such address. */
-export function parseDatabaseAddress(text: string, homeDir: string): DatabaseAddress | Mistake | undefined {
+export const DATABASE_EXAMPLE = "postgres://USER:PASSWORD@HOST/DATABASE";
+
+/** By sslmode: the check with the authorities of Node.js, and the one with an sslrootcert. */
+const VERIFY: ReadonlyMap<string, readonly [Verify, Verify]> = new Map([
+  ["disable", [undefined, undefined]],
+  // psql may go on without encryption, which this server only does on this computer.
+  ["allow", ["none", "ca"]],
+  ["prefer", ["none", "ca"]],
+  ["require", ["none", "ca"]],
+  ["verify-ca", ["full", "ca"]],
+  ["verify-full", ["full", "full"]],
+]);
+const DEFAULT_SSL_MODE = "verify-full";
+const MAY_BE_OPEN = new Set([undefined, "allow", "prefer"]);
+
+const HONOURED = [
+  "host",
+  "port",
+  "user",
+  "password",
+  "dbname",
+  "options",
+  "sslmode",
+  "sslrootcert",
+  "channel_binding",
+];
+/**
+ * Parts with which nothing changes here: this server has limits of its own, names its schemas, prepares no
+ * statements and has one host. The second line is what hosters add for other drivers, and psql doesn't know.
+ */
+const WITHOUT_EFFECT = new Set(
+  `connect_timeout application_name fallback_application_name client_encoding keepalives keepalives_idle
+  keepalives_interval keepalives_count tcp_user_timeout sslsni sslcompression gssencmode krbsrvname gsslib
+  load_balance_hosts pgbouncer connection_limit pool_timeout statement_cache_size uselibpqcompat supa
+  workaround`.split(/\s+/),
+);
+/** Values with which nothing changes, of parts with which something otherwise would. */
+const VALUES_WITHOUT_EFFECT: ReadonlyMap<string, RegExp> = new Map([
+  // What can't be written is an error in any case.
+  ["target_session_attrs", /^(?:any|read-write|primary)$/],
+  ["schema", /^public$/],
+  ["ssl", /^(?:true|1)$/],
+]);
+
+/** Undefined if the text is no such address. `password` is the one that is set beside it. */
+export function parseDatabaseAddress(
+  text: string,
+  homeDir: string,
+  password = "",
+): DatabaseAddress | Mistake | undefined {
   if (isQuoted(text)) return IN_QUOTES;
-  const [, authority, path = "", query = ""] =
-    /^postgres(?:ql)?:\/\/([^/?]*)([^?]*)(?:\?(.*))?$/s.exec(text) ?? [];
-  if (authority === undefined) return undefined;
+  const mistake = findMistake(text);
+  if (mistake !== undefined) return mistake;
+  const parts = partsOf(text);
+  if (parts === undefined) return undefined;
+  const unknown = Object.keys(parts).find((name) => !isHonoured(name, parts[name] ?? ""));
+  if (unknown !== undefined) return notHonoured(/^\w{1,40}$/.test(unknown) ? unknown : "a part after the ?");
+  const { host = "", user, sslrootcert, channel_binding: binding } = parts;
+  if (host.includes(",")) return notHonoured("a second host");
+  const port = parseWhole(parts["port"] ?? "5432", 1, 65_535);
+  if (port === undefined || host === "") return undefined;
+  // The word stands for the authorities that are trusted anyway, and requires the whole check.
+  const isSystem = sslrootcert === "system";
+  const rootCert = isSystem || sslrootcert === undefined ? undefined : parseFolder(sslrootcert, homeDir);
+  if (isMistake(rootCert)) return { ...rootCert, problem: `has an sslrootcert that ${rootCert.problem}` };
+  const mode = isSystem ? "verify-full" : parts["sslmode"];
+  const row = VERIFY.get(mode ?? DEFAULT_SSL_MODE);
+  if (row === undefined) return notHonoured("this sslmode");
+  const isHere = isLoopback(host.includes(":") ? `[${host}]` : host);
+  const isOpen = host.startsWith("/") || (isHere && rootCert === undefined && MAY_BE_OPEN.has(mode));
+  const [verify, verifyWithRootCert] = row;
+  // Binding to a channel whose other end is anybody's would be worth nothing.
+  const verifyWithout = binding === "require" && verify === "none" ? "full" : verify;
+  return {
+    host,
+    port,
+    user,
+    password: parts["password"] ?? password,
+    database: parts["dbname"] ?? user ?? "postgres",
+    options: parts["options"],
+    verify: isOpen ? undefined : rootCert === undefined ? verifyWithout : verifyWithRootCert,
+    rootCert,
+  };
+}
+
+/** What would be read as something else than was meant. */
+function findMistake(text: string): Mistake | undefined {
+  if (!/^postgres(?:ql)?:\/\//.test(text)) return undefined;
+  // A hoster's console shows the password only once, and has this in its place.
+  if (/:(?:\[[^\]@]*\]|\{[^}@]*\}|<[^>@]*>)@/.test(text))
+    return { problem: "has a placeholder in the password's place", fix: "Put the password in its place" };
   // A raw / or ? in the password ends the host early: the rest would pass for the database.
   if (/[#\s]|[/?].*@|%(?![\da-f]{2})/is.test(text.slice(text.indexOf("//") + 2)))
     return {
       problem: "has a user name, password or database with a space, /, ?, # or %",
       fix: "Write a space as %20, / as %2F, ? as %3F, # as %23 and % as %25 in them",
     };
-  // psql takes a + for itself, and the last of several equal parts.
-  const parts = Object.fromEntries(new URLSearchParams(query.replaceAll("+", "%2B")));
-  const unknown = Object.keys(parts).find((name) => !HONOURED.includes(name));
-  if (unknown !== undefined) return notHonoured(/^\w{1,40}$/.test(unknown) ? unknown : "a part after the ?");
-  if ((parts["host"] ?? authority.slice(authority.lastIndexOf("@") + 1)).includes(","))
-    return notHonoured("a second host");
-  const { sslmode: mode, sslrootcert, channel_binding: binding } = parts;
-  if (mode !== undefined && !SSL_MODES.includes(mode)) return notHonoured("this sslmode");
-  // "system" stands for the authorities that are trusted anyway.
-  const rootCert =
-    sslrootcert === undefined || sslrootcert === "system" ? undefined : parseFolder(sslrootcert, homeDir);
-  if (isMistake(rootCert)) return { ...rootCert, problem: `has an sslrootcert that ${rootCert.problem}` };
-  const read = tryParse(`postgres://${authority}${path}`);
-  const host = parts["host"] ?? read?.host ?? "";
-  const port = parseWhole((parts["port"] ?? read?.port) || "5432", 1, 65_535);
-  if (read === undefined || port === undefined || host === "") return undefined;
-  const user = parts["user"] ?? (read.user || undefined);
-  const isOpen =
-    host.startsWith("/") ||
-    mode === "disable" ||
-    (mode === undefined && rootCert === undefined && isLoopback(host.includes(":") ? `[${host}]` : host));
-  const isLax = mode === "require" || mode === "prefer";
-  const isStrict = mode === undefined || mode === "verify-full";
-  const withoutRootCert = isLax && binding !== "require" ? "none" : "full";
-  const withRootCert = isStrict ? "full" : "ca";
-  return {
-    host,
-    port,
-    user,
-    password: parts["password"] ?? read.password ?? "",
-    database: parts["dbname"] ?? (read.database || (user ?? "postgres")),
-    verify: isOpen ? undefined : rootCert === undefined ? withoutRootCert : withRootCert,
-    rootCert,
-  };
+  return undefined;
 }
 
-function tryParse(text: string) {
+/** The parts by psql's names. Those after the ? win, and the last of several. */
+function partsOf(text: string): Readonly<Record<string, string>> | undefined {
+  const [, authority, path = "", query = ""] =
+    /^postgres(?:ql)?:\/\/([^/?]*)([^?]*)(?:\?(.*))?$/s.exec(text) ?? [];
+  if (authority === undefined) return undefined;
+  const hosts = authority.slice(authority.lastIndexOf("@") + 1);
+  // The parser knows one host alone.
+  const read = hosts.includes(",") ? { host: hosts } : tryParse(`postgres://${authority}${path}`);
+  if (read === undefined) return undefined;
+  const { database: dbname, ...others } = read;
+  // psql takes a + for itself.
+  const queried = new URLSearchParams(query.replaceAll("+", "%2B"));
+  const all = [...Object.entries({ dbname, ...others }), ...queried];
+  const isEmpty = (name: string, value: unknown) => !value && HONOURED.includes(name);
+  return Object.fromEntries(
+    all.flatMap(([name, value]) => (isEmpty(name, value) ? [] : [[name, value ?? ""]])),
+  );
+}
+
+interface Read {
+  readonly host?: string | null;
+  readonly port?: string | null;
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+  readonly database?: string | null | undefined;
+}
+
+function tryParse(text: string): Read | undefined {
   try {
-    return parse(text);
+    const { host, port, user, password, database } = parse(text);
+    return { host, port: port ?? null, user, password, database };
   } catch {
     return undefined;
   }
+}
+
+function isHonoured(name: string, value: string): boolean {
+  return (
+    HONOURED.includes(name) ||
+    WITHOUT_EFFECT.has(name) ||
+    VALUES_WITHOUT_EFFECT.get(name)?.test(value) === true
+  );
 }
 
 function notHonoured(what: string): Mistake {

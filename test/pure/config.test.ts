@@ -83,6 +83,11 @@ test.each<[name: string, value: string, expected: object]>([
   expect(read({ [name]: value })).toEqual({ ...read({}), ...expected });
 });
 
+test("PGPASSWORD is the password of a database's address that has none", () => {
+  const env = { FACELESS_JOURNAL_URL: "postgresql://user@db.test", PGPASSWORD: " s3cret " };
+  expect(read(env).journalUrl).toMatchObject({ password: " s3cret " });
+});
+
 const RELATIVE = {
   problem: "is a relative path, which depends on where your client starts this server",
   fix: "Set it to an absolute path, or to one that begins with ~",

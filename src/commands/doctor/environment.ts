@@ -59,6 +59,6 @@ export function readTarget(env: Environment, homeDir: string): ServiceConfig | u
 
 /** The variables that the server reads. */
 export function settingsOf(env: Environment): Environment {
-  const isSetting = (name: string) => /^(?:FACELESS_\w+|(?:https?|no)_proxy)$/i.test(name);
+  const isSetting = (name: string) => /^(?:FACELESS_\w+|PGPASSWORD|(?:https?|no)_proxy)$/i.test(name);
   return Object.fromEntries(Object.entries(env).filter(([name]) => isSetting(name)));
 }
