@@ -142,9 +142,19 @@ async function runCommand(
     case "sandbox":
       onSignals(onInterrupt);
       return (await import("./commands/sandbox.ts")).runSandbox(command, host);
-    case "doctor":
+    case "doctor": {
       if (command.client !== undefined) requireHome(host);
-      return (await import("./commands/doctor.ts")).runDoctor(command, host);
+      const { runDoctor } = await import("./commands/doctor.ts");
+      // It ends what it has started, and waits for nothing else.
+      const signalled = new Promise<string>((resolve) =>
+        onSignals((signal) => {
+          interrupt.abort(signal);
+          resolve(signal);
+        }),
+      );
+      const outcome = await Promise.race([runDoctor(command, host), signalled]);
+      return typeof outcome === "string" ? endBySignal(outcome) : outcome;
+    }
     case "history":
       return (await import("./commands/history.ts")).runHistory(command.json, host);
     case "config":

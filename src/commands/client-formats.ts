@@ -22,6 +22,13 @@ export interface Entry extends Launch {
   readonly isInstalled: boolean;
 }
 
+export interface Placeholders {
+  /** Those of variables of the client's own environment: the groups `name` and, if it takes one, `fallback`. */
+  readonly ofShell?: RegExp;
+  /** Those with values that only the client knows, such as an answer of its user. */
+  readonly ofClient?: RegExp;
+}
+
 export interface ClientFormat {
   /** The name of the application. */
   readonly title: string;
@@ -51,6 +58,14 @@ export interface ClientFormat {
   readonly addCommand?: string;
   /** Its command that removes an entry, if `addCommand` fails as long as there is one. */
   readonly removeCommand?: string;
+  /** Beyond what the standard of its files allows: absent where nobody has tried. */
+  readonly reads?: Readonly<
+    Partial<Record<"comments" | "trailingCommas" | "missingCommas" | "byteOrderMark", boolean>>
+  >;
+  /** The placeholders that it fills in. The others reach the server as they stand in the entry. */
+  readonly fills?: Placeholders;
+  /** True if it is started in a terminal, so that it has the variables of the shell there. */
+  readonly isInTerminal?: true;
   /** True if its command is a batch file on Windows: cmd.exe would obey the && of an entry. */
   readonly isBatchFile?: true;
   /** Further things to do, before the client is restarted. */
@@ -68,6 +83,17 @@ export interface ClientFormat {
   readonly inherits?: true;
 }
 
+const STRICT = { comments: false, trailingCommas: false, byteOrderMark: false };
+const LENIENT = { comments: true, trailingCommas: true, byteOrderMark: true };
+/** ${NAME} and ${NAME:-text}. */
+const IN_BRACES = /\$\{(?<name>\w+)(?::-(?<fallback>[^}]*))?\}/g;
+/** $NAME, too. */
+const IN_BRACES_OR_BARE = /\$(?:\{(?<name>\w+)(?::-(?<fallback>[^}]*))?\}|(?<bare>[A-Za-z_]\w*))/g;
+const LIKE_VSCODE: Placeholders = {
+  ofShell: /\$\{env:(?<name>\w+)\}/g,
+  ofClient: /\$\{(?:input:\w+|userHome|workspaceFolder\w*|pathSeparator|\/)\}/g,
+};
+
 const fromShell = (title: string, otherwise: string) =>
   `${title} takes the key from the variable FACELESS_API_KEY of the shell that it starts from. Started from a dock, a menu or another application, it finds none: then ${otherwise}.`;
 const NEEDS_NETWORK_VARIABLES = `Behind a proxy or with a company's own certificates, add ${NETWORK_VARIABLES.join(", ")} to env: this client does not pass them on.`;
@@ -83,21 +109,26 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     ],
     menu: "Settings, Developer, Edit Config",
     key: EXAMPLE_KEY,
+    reads: STRICT,
+    fills: {},
     note: NEEDS_NETWORK_VARIABLES,
     isDesktopApp: true,
   },
   "claude-code": {
     title: "Claude Code",
-    files: ["~/.claude.json"],
+    files: ["$claude/.claude.json"],
     key: "${FACELESS_API_KEY}",
     // Claude Code hides tools without alwaysLoad behind its search: the model has to know that they exist.
     fields: { type: "stdio", alwaysLoad: true },
     // `claude mcp add` can't set alwaysLoad.
     addCommand: `claude mcp add-json --scope user ${SERVER} ENTRY`,
     removeCommand: `claude mcp remove --scope user ${SERVER}`,
+    reads: { ...STRICT, byteOrderMark: true },
+    fills: { ofShell: IN_BRACES },
+    isInTerminal: true,
     inherits: true,
   },
-  cursor: { title: "Cursor", files: ["~/.cursor/mcp.json"], key: EXAMPLE_KEY },
+  cursor: { title: "Cursor", files: ["~/.cursor/mcp.json"], key: EXAMPLE_KEY, fills: LIKE_VSCODE },
   vscode: {
     title: "VS Code",
     files: ["$settings/Code/User/mcp.json"],
@@ -109,6 +140,8 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     top: vscodeInputs,
     addCommand: "code --add-mcp JSON",
     isBatchFile: true,
+    reads: LENIENT,
+    fills: LIKE_VSCODE,
     obeysCwd: true,
     inherits: true,
   },
@@ -127,15 +160,20 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
       tool_timeout_sec: CODEX_CALL_SECONDS,
     }),
     addCommand: `codex mcp add ${SERVER} ENV -- START`,
+    isInTerminal: true,
+    reads: { byteOrderMark: true },
+    fills: {},
     obeysCwd: true,
     note: "The desktop app of ChatGPT reads the same file: restart that too, if you use it.",
   },
   gemini: {
     title: "Gemini CLI",
     files: ["~/.gemini/settings.json"],
-    // Gemini CLI leaves an unset variable as it is; this server recognizes this form as a placeholder.
     key: "${FACELESS_API_KEY}",
     addCommand: `gemini mcp add --scope user ENV ${SERVER} START`,
+    reads: { comments: true, trailingCommas: false, byteOrderMark: false },
+    fills: { ofShell: IN_BRACES_OR_BARE },
+    isInTerminal: true,
     steps: [
       "Gemini CLI starts servers in folders that you trust only. If it asks about the folder, answer that you trust it; /permissions asks again.",
     ],
@@ -146,6 +184,8 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     files: ["~/.gemini/config/mcp_config.json", "~/.gemini/antigravity/mcp_config.json"],
     menu: "…, MCP Servers, Manage MCP Servers, View raw config",
     key: EXAMPLE_KEY,
+    // Since version 1.1.24.
+    reads: { comments: true, trailingCommas: true },
   },
   zed: {
     title: "Zed",
@@ -154,6 +194,8 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     menu: "the command zed: open settings",
     root: "context_servers",
     key: EXAMPLE_KEY,
+    reads: { comments: true, trailingCommas: true },
+    fills: {},
     fields: { timeout: CALL_SECONDS },
   },
   cline: {
@@ -164,11 +206,13 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     ],
     menu: "MCP Servers, Configure",
     key: EXAMPLE_KEY,
+    reads: STRICT,
     fields: { disabled: false, autoApprove: [], timeout: CALL_SECONDS },
     note: NEEDS_NETWORK_VARIABLES,
   },
   windsurf: {
     title: "Devin Desktop (Windsurf)",
+    fills: { ofShell: /\$\{env:(?<name>\w+)\}/g, ofClient: /\$\{file:[^}]*\}/g },
     files: ["$config/devin/mcp_config.json", "~/.codeium/windsurf/mcp_config.json"],
     key: EXAMPLE_KEY,
   },
@@ -179,6 +223,9 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     fields: { type: "local", tools: ["*"] },
     addCommand: `copilot mcp add ${SERVER} ENV -- START`,
     removeCommand: `copilot mcp remove ${SERVER}`,
+    reads: { ...LENIENT, missingCommas: true },
+    fills: { ofShell: IN_BRACES_OR_BARE },
+    isInTerminal: true,
   },
   opencode: {
     title: "opencode",
@@ -192,6 +239,9 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
       permission: { [`${SERVER}_generate_video`]: "ask", [`${SERVER}_publish_video`]: "ask" },
     }),
     addCommand: `opencode mcp add ${SERVER} ENV -- START`,
+    reads: LENIENT,
+    fills: { ofShell: /\{env:(?<name>\w+)\}/g, ofClient: /\{file:[^}]*\}/g },
+    isInTerminal: true,
     steps: [
       `Add the two lines of "permission" above to the file too: without them, opencode orders and posts without asking you.`,
     ],
@@ -208,6 +258,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     title: "Continue",
     files: ["~/.continue/mcpServers/faceless-video.yaml", "~/.continue/config.yaml"],
     key: "${{ secrets.FACELESS_API_KEY }}",
+    fills: { ofClient: /\$\{\{[^}]*\}\}/g },
     keySource: "Continue takes the key from FACELESS_API_KEY in ~/.continue/.env: write it in there.",
     top: () => ({ name: SERVER, version: "0.0.1", schema: "v1" }),
     isList: true,
@@ -219,6 +270,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     windowsFiles: ["$config/Block/goose/config/config.yaml"],
     root: "extensions",
     envField: "envs",
+    fills: {},
     keySource: fromShell("With this entry, goose", "add FACELESS_API_KEY and the key to envs"),
     form: ({ command, args, env }) => ({
       enabled: true,
@@ -237,13 +289,20 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     files: ["~/.lmstudio/mcp.json"],
     menu: "Program, Install, Edit mcp.json",
     key: EXAMPLE_KEY,
+    fills: {},
     isDesktopApp: true,
   },
-  kiro: { title: "Kiro", files: ["~/.kiro/settings/mcp.json"], key: EXAMPLE_KEY },
+  kiro: {
+    title: "Kiro",
+    files: ["~/.kiro/settings/mcp.json"],
+    key: EXAMPLE_KEY,
+    fills: { ofShell: /\$\{(?:env:)?(?<name>\w+)\}/g },
+  },
   "visual-studio": {
     title: "Visual Studio",
     files: ["~/.mcp.json"],
     root: "servers",
+    fills: LIKE_VSCODE,
     keySource: "Visual Studio asks for the key, and for the address if the entry has none.",
     form: vscodeForm,
     top: vscodeInputs,
@@ -266,6 +325,7 @@ export function filesOf(
     $settings: platform === "darwin" ? join(homeDir, "Library/Application Support") : config,
     $config: platform === "darwin" ? join(homeDir, ".config") : config,
     $local: env["LOCALAPPDATA"] ?? join(homeDir, "AppData/Local"),
+    $claude: env["CLAUDE_CONFIG_DIR"] ?? homeDir,
     $codex: env["CODEX_HOME"] ?? join(homeDir, ".codex"),
   };
   return (onWindows ? windowsFiles : files).map((file) => {

@@ -6,7 +6,7 @@ import type { ClientName, Command } from "../command-line.ts";
 import { type Environment, type Flags, JOURNAL_SETTINGS, NO_FLAGS, readConfig } from "../config.ts";
 import { FORMATS } from "./client-formats.ts";
 import { cleanCheck, formatReport, pass, redactReport } from "./doctor/check.ts";
-import { readClientEntry } from "./doctor/client-entry.ts";
+import { readClientEntries } from "./doctor/client-entry.ts";
 import { checkConfig, KEY, readTarget, settingsOf } from "./doctor/environment.ts";
 import { checkJournal, checkSavedVideos } from "./doctor/folders.ts";
 import { checkService } from "./doctor/service.ts";
@@ -28,7 +28,7 @@ export async function runDoctor(
   const { checks, settings } =
     client === undefined
       ? { checks: [], settings: { env: host.env, flags: NO_FLAGS, hidden: [] } }
-      : await checkEntry(client, host);
+      : await checkEntries(client, host);
   const ofSettings = settings && (await checkSettings(settings, client !== undefined, host));
   const all = [pass("Node.js", host.nodeVersion), ...checks, ...(ofSettings?.checks ?? [])].map(cleanCheck);
   const names = new Set(all.map(({ name }) => (name.startsWith("FACELESS_") ? "settings" : name)));
@@ -48,18 +48,23 @@ interface Settings {
   readonly hidden: readonly string[];
 }
 
-/** Checks how the entry is written, and starts it. There are no settings without an entry. */
-async function checkEntry(client: ClientName, host: Host) {
+/** Checks how the entries are written, and starts each. The settings are those of the first; there are none without one. */
+async function checkEntries(client: ClientName, host: Host) {
   const print = ownCommand(`config ${client}`, join(host.files, "bin.cjs"), host.isOnNpm);
-  const { checks, entry } = await readClientEntry(client, host, print);
-  if (entry === undefined) return { checks };
-  const { words, hidden } = entry;
-  const all = { ...(FORMATS[client].inherits === true && settingsOf(host.env)), ...entry.env };
-  const env = Object.fromEntries(Object.entries(all).filter(([name]) => !hidden.includes(name)));
+  const { checks, entries } = await readClientEntries(client, host, print);
+  const starts = [];
+  // eslint-disable-next-line no-await-in-loop -- two servers at once would share the journal's folder and the processor
+  for (const entry of entries) starts.push(...(await checkStart(client, entry, host, print)));
+  const all = [...checks, ...starts];
+  const [first] = entries;
+  if (first === undefined) return { checks: all };
+  const words = first.words.map(({ text }) => text);
+  const env = { ...(FORMATS[client].inherits === true && settingsOf(host.env)), ...first.env };
   const isSandbox = words.some((word) => /^--sandbox(?:=true)?$/.test(word));
   const sandbox = words.includes("--sandbox=auto") ? "auto" : isSandbox;
-  const settings: Settings = { env, flags: { ...NO_FLAGS, sandbox }, hidden };
-  return { checks: [...checks, ...(await checkStart(client, entry, host, print))], settings };
+  const known = Object.fromEntries(Object.entries(env).filter(([name]) => !first.judged.includes(name)));
+  const settings: Settings = { env: known, flags: { ...NO_FLAGS, sandbox }, hidden: first.judged };
+  return { checks: all, settings };
 }
 
 async function checkSettings({ env, flags, hidden }: Settings, isEntry: boolean, host: Host) {

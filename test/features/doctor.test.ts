@@ -17,7 +17,7 @@ import { CANARY } from "../fixtures/canary.ts";
 import { VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { computer } from "../fixtures/host.ts";
-import { type DoctorOptions, doctor as run } from "../fixtures/run-doctor.ts";
+import { type DoctorOptions, doctor as run, problemsIn } from "../fixtures/run-doctor.ts";
 import { envelope, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
 
 const SERVER = fileURLToPath(new URL("../fixtures/entry-server.cjs", import.meta.url));
@@ -49,15 +49,6 @@ async function write(file: string, content: string | object): Promise<void> {
 const doctor = (client: ClientName, home: string, options: Partial<DoctorOptions> = {}) =>
   run({ client, homeDir: home, ...options, env: { PATH: process.env["PATH"], ...options.env } });
 
-/** The checks that are not ok, each with its fix and its detail. */
-function problemsIn(lines: readonly string[]): string[] {
-  return lines.flatMap((line, index) =>
-    /^(?:fail|warn|skip) /.test(line)
-      ? [`${line.replace(/ +/g, " ")} ${(lines[index + 1] ?? "").trim()}`]
-      : [],
-  );
-}
-
 test.each(CLIENTS.filter((client) => client !== "other"))(
   "doctor starts the entry that config prints for %s, and says that a video can be made",
   async (client) => {
@@ -68,6 +59,11 @@ test.each(CLIENTS.filter((client) => client !== "other"))(
       entryOf(client, { windows: false, sandbox: false, installation }, url),
     );
     const asksForKey = !printed.includes("fl_example");
+    const { title, isInTerminal } = FORMATS[client];
+    const told =
+      isInTerminal === true
+        ? `Set FACELESS_API_KEY in the shell that starts ${title}, or write the value itself into the entry. (${title} takes it from FACELESS_API_KEY of the shell that starts it. This shell doesn't set that: started from here, ${title} has none)`
+        : `To check the value itself, set FACELESS_API_KEY and FACELESS_BASE_URL in this terminal, and run doctor without --client. (only ${title} knows its value)`;
     const home = await homeWith(client, printed.replace("fl_example", CANARY));
 
     const { code, lines } = await doctor(client, home);
@@ -79,13 +75,7 @@ test.each(CLIENTS.filter((client) => client !== "other"))(
         : "A video can be made.",
     );
     expect(lines.join("\n")).toMatch(/^ok +start +version 10\.0\.0, 2 tools, in \d\.\d s$/m);
-    expect(problemsIn(lines)).toEqual(
-      asksForKey
-        ? [
-            `skip FACELESS_API_KEY To check the value itself, set FACELESS_API_KEY in this terminal and run doctor without --client. (only ${FORMATS[client].title} knows its value)`,
-          ]
-        : [],
-    );
+    expect(problemsIn(lines)).toEqual(asksForKey ? [`skip FACELESS_API_KEY ${told}`] : []);
   },
 );
 
@@ -99,7 +89,7 @@ interface BrokenSetUp {
   readonly told: RegExp;
 }
 
-const AGAIN = String.raw`Run "node \S+bin\.cjs config cursor", and replace the entry with what it prints\.`;
+const AGAIN = String.raw`Replace the entry with what this prints: node \S+bin\.cjs config cursor`;
 /** npx with a registry of this kind. */
 const npx = (env: Values, registry: string) =>
   servers(
@@ -111,18 +101,18 @@ const BROKEN: readonly BrokenSetUp[] = [
   {
     what: "no entry",
     content: () => ({ mcpServers: {} }),
-    told: /^fail entry Run "node .+ config cursor", and put what it prints into the file that it names\. \(Cursor has no entry of this server in ~\/\.cursor\/mcp\.json\. Files of a project are not read\)$/,
+    told: /^fail entry Put what this prints into the file that it names: node \S+ config cursor \(Cursor has no entry of this server in ~\/\.cursor\/mcp\.json\. Files of a project are not read\)$/,
   },
   {
     what: "a missing comma",
     content: () => '{\n  "mcpServers": {\n    "a": {}\n    "b": {}\n  }\n}\n',
-    told: /^fail entry Repair ~\/\.cursor\/mcp\.json: a comma, quote or bracket is missing .+\. \(Cursor's file can't be read\)$/,
+    told: /^fail entry In line 4, column 5, write a comma before this\. \(~\/\.cursor\/mcp\.json has a mistake in line 4, column 5\)$/,
   },
   {
     what: "an entry that is switched off",
     client: "cline",
     content: (url) => servers(good(url), { disabled: true }),
-    told: /^fail entry Switch this server on in Cline\. \(the entry is switched off in ~\/\.cline\//,
+    told: /^fail entry Switch this server on in Cline\. \(it is switched off in ~\/\.cline\//,
   },
   {
     what: "a package that npm does not have",
@@ -298,7 +288,13 @@ test("doctor starts no program of a project, which npm puts into the PATH of wha
 });
 
 test("doctor gives up a program that does not answer", async () => {
-  const options = { cwd: temporaryFolder(), env: { PATH: process.env["PATH"] }, limitMs: 200 };
+  const options = {
+    platform: process.platform,
+    cwd: temporaryFolder(),
+    env: { PATH: process.env["PATH"] },
+    limitMs: 200,
+    interrupted: new AbortController().signal,
+  };
 
   const outcome = await startEntry([process.execPath, SERVER, "--silent"], options);
 

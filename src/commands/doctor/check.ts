@@ -11,11 +11,19 @@ export interface Check {
   readonly detail: string;
   /** The fix, without a full stop. */
   readonly fix?: string;
+  /** The command that the fix speaks of. */
+  readonly command?: string;
 }
 
 const finding =
   (status: Check["status"]) =>
-  (name: string, detail: string, fix: string): Check => ({ name, status, detail, fix });
+  (name: string, detail: string, fix: string, command?: string): Check => ({
+    name,
+    status,
+    detail,
+    fix,
+    ...(command !== undefined && { command }),
+  });
 
 export const pass = (name: string, detail: string): Check => ({ name, status: "ok", detail });
 export const warn = finding("warn");
@@ -29,9 +37,15 @@ export const READ_ONLY = "--read-only";
 const MAX_SENTENCE = 1_000;
 
 /** Names in entries come from outside, and must not add lines, colours or pages of their own. */
-export function cleanCheck({ name, status, detail, fix }: Check): Check {
+export function cleanCheck(check: Check): Check {
+  const { name, detail, fix } = check;
   const clean = (text: string) => cleanServiceText(text, MAX_SENTENCE);
-  return { name, status, detail: clean(detail), ...(fix !== undefined && { fix: clean(fix) }) };
+  return {
+    ...check,
+    name: clean(name),
+    detail: clean(detail),
+    ...(fix !== undefined && { fix: clean(fix) }),
+  };
 }
 
 const MARKS = {
@@ -56,11 +70,12 @@ export function formatReport(
   colours: boolean,
 ): string {
   const width = Math.max(...checks.map(({ name }) => name.length));
-  const line = ({ name, status, detail, fix }: Check) => {
+  const line = ({ name, status, detail, fix, command }: Check) => {
     const start = `${colours ? MARKS[status] : status.padEnd(4)}  ${name.padEnd(width)}  `;
     if (fix === undefined) return `${start}${detail}`;
     const indent = " ".repeat((colours ? 1 : 4) + 2 + width + 2);
-    return `${start}${fix}.\n${indent}(${detail})`;
+    const how = command === undefined ? `${fix}.` : `${fix}:\n${indent}${command}`;
+    return `${start}${how}\n${indent}(${detail})`;
   };
   const lines = (["fail", "skip", "warn", "ok"] as const).flatMap((status) =>
     checks.filter((check) => check.status === status).map(line),

@@ -1,8 +1,8 @@
 // Starts what an entry names, as its client does, and asks for its version and its tools.
 
-import { spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
+import { isAbsolute, posix, win32 } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
@@ -14,7 +14,8 @@ import { VERSION } from "../../version.ts";
 import { FORMATS } from "../client-formats.ts";
 import type { Host } from "../host.ts";
 import { type Check, fail, pass, READ_ONLY, skip, warn } from "./check.ts";
-import { type ClientEntry, isPlaceholder } from "./client-entry.ts";
+import { type ClientEntry, REPLACE } from "./client-entry.ts";
+import { findInPath, programOf } from "./program.ts";
 
 const NAME = "start";
 /** npx may have to download the package. */
@@ -26,71 +27,82 @@ const PASSED_ON =
 /** Says if the entry starts this server. `print`: the command that prints another entry. */
 export async function checkStart(
   client: ClientName,
-  { words, cwd = "", env }: ClientEntry,
-  { env: terminal, homeDir, platform, clock }: Host,
+  { suffix, words, cwd = "", env }: ClientEntry,
+  { env: terminal, homeDir, platform, clock, interrupted }: Host,
   print: string,
 ): Promise<readonly Check[]> {
   const { title, inherits, isDesktopApp } = FORMATS[client];
-  const replace = `Run ${quote(print)}, and replace the entry with what it prints`;
-  if (words.some(isPlaceholder)) {
+  const name = `${NAME}${suffix}`;
+  const failed = (problem: string) => [fail(name, problem, REPLACE, print)];
+  const left = words.find((word) => word.left !== undefined)?.left;
+  if (left !== undefined)
+    return failed(`it starts with the placeholder ${quote(left, 60)}, which ${title} doesn't fill in`);
+  if (words.some(({ isHidden, missing }) => isHidden || missing.length > 0)) {
     const placeholders = `the entry has placeholders that only ${title} fills in`;
-    return [skip(NAME, placeholders, `Look in ${title} whether the server runs`)];
+    return [skip(name, placeholders, `Look in ${title} whether the server runs`)];
   }
   if (isAbsolute(cwd) && !existsSync(cwd))
-    return [fail(NAME, `the entry starts it in ${quote(cwd)}, which doesn't exist`, replace)];
-  const path = pathOf(terminal);
+    return failed(`the entry starts it in ${quote(cwd)}, which doesn't exist`);
+  const path = pathOf(terminal, platform);
   const variables = Object.entries(terminal);
   const passedOn = variables.filter(([variable]) => inherits === true || PASSED_ON.test(variable));
+  const texts = words.map(({ text }) => text);
   const startedMs = clock.monotonicMs();
-  const started = await startEntry(words, {
+  const started = await startEntry(texts, {
+    platform,
     cwd: isAbsolute(cwd) ? cwd : homeDir,
     // npm tries for more than a minute before it says that it can't reach its registry.
     env: {
-      ...Object.fromEntries(passedOn),
+      // Windows calls it Path.
+      ...Object.fromEntries(passedOn.filter(([variable]) => variable.toUpperCase() !== "PATH")),
       PATH: path,
       HOME: homeDir,
       npm_config_fetch_retries: "0",
       ...env,
     },
     limitMs: START_MS,
+    interrupted,
   });
   const seconds = ((clock.monotonicMs() - startedMs) / 1_000).toFixed(1);
-  if ("problem" in started) return [fail(NAME, started.problem, replace)];
-  const { name, version, tools, strayLine, endsByItself } = started;
-  if (name !== "faceless-video-mcp")
-    return [fail(NAME, `the program that answers is ${quote(name)}`, replace)];
+  if ("problem" in started) return failed(started.problem);
+  const { name: server, version, tools, strayLine, endsByItself } = started;
+  if (server !== "faceless-video-mcp") return failed(`the program that answers is ${quote(server)}`);
   const isOlder = version.localeCompare(VERSION, "en", { numeric: true }) < 0;
-  const found = isDesktopApp === true && platform !== "win32" ? findInPath(words[0] ?? "", path) : undefined;
+  const computer = { platform, env: { PATH: path }, exists: existsSync };
+  const found =
+    isDesktopApp === true && platform !== "win32" ? findInPath(texts[0] ?? "", computer) : undefined;
   const doubts = [
     isOlder && `it is version ${version}, and this is version ${VERSION}`,
     strayLine !== undefined &&
       `it prints ${quote(strayLine, 100)} to stdout, which some clients take for a broken server`,
     !endsByItself && "it went on running when its input had ended, and was ended",
     found?.startsWith(homeDir) === true &&
-      `this terminal has ${words[0]} in ${found}, where ${title} may not look`,
+      `this terminal has ${texts[0]} in ${found}, where ${title} may not look`,
   ];
   return [
-    pass(NAME, `version ${version}, ${tools.length} tools, in ${seconds} s`),
-    ...doubts.filter((doubt) => doubt !== false).map((doubt) => warn(NAME, doubt, replace)),
+    pass(name, `version ${version}, ${tools.length} tools, in ${seconds} s`),
+    ...doubts.filter((doubt) => doubt !== false).map((doubt) => warn(name, doubt, REPLACE, print)),
     ...(tools.includes("generate_video") ? [] : [pass(READ_ONLY, "no video can be made or posted")]),
   ];
 }
 
 /** Without folders of a project: npm puts node_modules/.bin into the PATH of what it starts. */
-function pathOf({ PATH = "" }: Environment): string {
-  const isProjects = (folder: string) => !isAbsolute(folder) || /[\\/]node_modules[\\/]/.test(folder);
-  return PATH.split(delimiter)
+function pathOf(env: Environment, platform: NodeJS.Platform): string {
+  const { isAbsolute: isWhole, delimiter } = platform === "win32" ? win32 : posix;
+  const [, path = ""] = Object.entries(env).find(([variable]) => isPath(variable, platform)) ?? [];
+  const isProjects = (folder: string) => !isWhole(folder) || /[\\/]node_modules[\\/]/.test(folder);
+  return path
+    .split(delimiter)
     .filter((folder) => !isProjects(folder))
     .join(delimiter);
 }
 
-/** The path of a program that is looked for in PATH. */
-function findInPath(command: string, path: string): string | undefined {
-  if (isAbsolute(command)) return undefined;
-  const paths = path.split(delimiter).map((folder) => join(folder, command));
-  return paths.find((candidate) => existsSync(candidate));
+function isPath(variable: string, platform: NodeJS.Platform): boolean {
+  return (platform === "win32" ? variable.toUpperCase() : variable) === "PATH";
 }
 
+/** Named by its path: a project's folder may hold a program of this name. */
+const TASKKILL = "C:\\Windows\\System32\\taskkill.exe";
 /** Bytes of stderr that are kept for the reason. */
 const MAX_STDERR = 4_000;
 const END_MS = 2_000;
@@ -113,18 +125,37 @@ const INITIALIZE = request(1, "initialize", {
 });
 
 interface StartOptions {
+  readonly platform: NodeJS.Platform;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** How long it may take until the tools are listed. */
   readonly limitMs: number;
+  /** Ends what was started at once. */
+  readonly interrupted: AbortSignal;
 }
 
-/** The server's answers, or the reason for none as a clause. */
-export async function startEntry(
-  [command = "", ...args]: readonly string[],
-  { cwd, env, limitMs }: StartOptions,
-) {
-  const child = spawn(command, args, { cwd, env, stdio: "pipe", windowsHide: true });
+/** The server's answers, or the reason for none as a clause. Nothing of what it starts stays. */
+export async function startEntry(words: readonly string[], options: StartOptions) {
+  const { platform, cwd, env, limitMs, interrupted } = options;
+  const [command = ""] = words;
+  const program = programOf(words, { platform, env, exists: existsSync });
+  let child: ChildProcessWithoutNullStreams;
+  try {
+    child = spawn(program.command, program.args, {
+      cwd,
+      env,
+      stdio: "pipe",
+      windowsHide: true,
+      windowsVerbatimArguments: program.isVerbatim,
+      // A group of its own, so that all of it can be ended. Windows' groups would open a window.
+      detached: platform !== "win32",
+    });
+  } catch (error) {
+    // Some codes are thrown at once, such as E2BIG and ENOTDIR.
+    return { problem: explain(command, errnoOf(error) ?? String(error), "") };
+  }
+  const end = () => endGroup(child, platform);
+  interrupted.addEventListener("abort", end);
   let stderr = "";
   child.stderr
     .setEncoding("utf8")
@@ -164,9 +195,25 @@ export async function startEntry(
     sleep(END_MS, false, { signal: limit.signal }),
   ]);
   limit.abort();
-  if (!endsByItself) child.kill("SIGKILL");
+  // What it has started may go on without it.
+  end();
+  interrupted.removeEventListener("abort", end);
   if (typeof outcome !== "string") return { ...outcome, endsByItself };
   return { problem: explain(command, outcome, stderr) };
+}
+
+/** Ends the program and all that it has started. */
+function endGroup({ pid, exitCode, signalCode }: ChildProcess, platform: NodeJS.Platform): void {
+  if (pid === undefined) return;
+  if (platform !== "win32") {
+    try {
+      // eslint-disable-next-line no-restricted-globals -- a child process can't end its group
+      process.kill(-pid, "SIGKILL");
+    } catch {
+      // None of it is left.
+    }
+  } else if (exitCode === null && signalCode === null)
+    spawnSync(TASKKILL, ["/pid", String(pid), "/t", "/f"], { stdio: "ignore", windowsHide: true });
 }
 
 function parseMessage(line: string): z.infer<typeof messageSchema> | undefined {

@@ -1,0 +1,50 @@
+// Fills in an entry's placeholders as its client does, as far as this terminal knows their values. Pure.
+
+import * as z from "zod";
+import type { Environment } from "../../config.ts";
+import type { ClientFormat } from "../client-formats.ts";
+
+export interface Filled {
+  readonly text: string;
+  /** The variables of the shell whose values are in the text. */
+  readonly taken: readonly string[];
+  /** The variables that this shell doesn't set. */
+  readonly missing: readonly string[];
+  /** True if only the client knows a part of the value. */
+  readonly isHidden: boolean;
+  /** A placeholder that the client leaves as it stands, if there is one. */
+  readonly left: string | undefined;
+}
+
+/** ${NAME}, ${env:NAME}, ${{ secrets.NAME }}, {env:NAME}, $NAME and %NAME%: some client fills each of them in. */
+const ANY = /\$\{[^}]*\}|\{(?:env|file):[^}]*\}|^\$[A-Za-z_]\w*|^%[A-Z_]+%$/;
+
+/** The groups of a pattern for variables of the shell. */
+const groupsSchema = z.object({
+  name: z.string().optional(),
+  bare: z.string().optional(),
+  fallback: z.string().optional(),
+});
+
+export function fillIn(text: string, { fills }: ClientFormat, env: Environment): Filled {
+  const [taken, missing]: [string[], string[]] = [[], []];
+  const left = ANY.exec(text)?.[0];
+  const plain = { text, taken, missing, isHidden: false, left: undefined };
+  if (left === undefined) return plain;
+  // Nobody has tried.
+  if (fills === undefined) return { ...plain, isHidden: true };
+  const { ofShell = NONE, ofClient = NONE } = fills;
+  const filled = text.replaceAll(ofShell, (whole: string, ...groups: unknown[]) => {
+    const { name, bare = "", fallback } = groupsSchema.parse(groups.at(-1));
+    const variable = name ?? bare;
+    const value = env[variable];
+    if (value === undefined && fallback !== undefined) return fallback;
+    (value === undefined ? missing : taken).push(variable);
+    return value ?? whole;
+  });
+  const rest = text.replaceAll(ofShell, "").replaceAll(ofClient, "");
+  const isHidden = text.replaceAll(ofClient, "") !== text;
+  return { text: filled, taken, missing, isHidden, left: ANY.exec(rest)?.[0] };
+}
+
+const NONE = /(?!)/g;

@@ -1,0 +1,302 @@
+// `doctor --client`: a client's file is read as strictly as the client reads it, each of its entries is judged, and a
+// placeholder counts as far as the client fills it in. docs/CLIENTS.md has what the clients say of such files.
+
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import type { ClientName } from "../../src/command-line.ts";
+import { filesOf, FORMATS } from "../../src/commands/client-formats.ts";
+import { hijackRisk } from "../../src/commands/doctor/client-entry.ts";
+import { findInPath, programOf } from "../../src/commands/doctor/program.ts";
+import { CANARY } from "../fixtures/canary.ts";
+import { VIDEOS } from "../fixtures/constants.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { type DoctorOptions, doctor as run, problemsIn } from "../fixtures/run-doctor.ts";
+import { scriptedService } from "../fixtures/scripted-service.ts";
+
+const SERVER = fileURLToPath(new URL("../fixtures/entry-server.cjs", import.meta.url));
+const CAN = "A video can be made.";
+
+type Values = Readonly<Record<string, string>>;
+
+const start = (env: Values, more: object = {}) => ({
+  command: process.execPath,
+  args: [SERVER],
+  env,
+  ...more,
+});
+
+async function account(): Promise<Values> {
+  const { url } = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });
+  return { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: url };
+}
+
+/** What doctor says of a user's file with this content. */
+async function doctorOn(client: ClientName, content: string | Buffer | object, env: Values = {}) {
+  const homeDir = temporaryFolder();
+  const [file = ""] = filesOf(FORMATS[client], { env: {}, homeDir, platform: process.platform });
+  await mkdir(dirname(file), { recursive: true });
+  const isWritten = typeof content === "string" || Buffer.isBuffer(content);
+  await writeFile(file, isWritten ? content : JSON.stringify(content, undefined, 2));
+  const options: Partial<DoctorOptions> = { client, homeDir, env: { PATH: process.env["PATH"], ...env } };
+  const { code, lines } = await run(options);
+  return { code, headline: lines[0], problems: problemsIn(lines), lines };
+}
+
+const JSON_FILES: Readonly<Record<string, (text: string) => string | Buffer>> = {
+  "a comment": (text) => text.replace("{\n", "{\n  // mine\n"),
+  "a comma before a closing bracket": (text) => text.replace(/\n\}$/, ",\n}"),
+  "a byte order mark": (text) => `\uFEFF${text}`,
+  "a missing comma": (text) => text.replace('",\n', '"\n'),
+  "a single backslash": (text) => text.replace('"NOTE": ""', '"NOTE": "C:\\Users"'),
+  UTF16: (text) => Buffer.from(`\uFEFF${text}`, "utf16le"),
+};
+const REFUSED: Readonly<Record<string, RegExp>> = {
+  "a comment":
+    /^fail entry In line 2, column 3, remove the comment\. \(\S+ has a comment in line 2, column 3, which .+ can't read\)$/,
+  "a comma before a closing bracket":
+    /^fail entry In line 1\d, column 4, remove the comma\. \(\S+ has a comma before a closing bracket in line 1\d, column 4, which .+ can't read\)$/,
+  "a byte order mark":
+    /^fail entry Open it in a text editor, .+ \(\S+ begins with a byte order mark, which .+ can't read\)$/,
+  "a missing comma":
+    /^fail entry In line \d, column 7, write a comma before this\. \(\S+ has a mistake in line \d, column 7\)$/,
+  "a single backslash":
+    /^fail entry In line \d+, column \d+, write each \\ of a path twice\. \(\S+ has a mistake in line \d+, column \d+\)$/,
+  UTF16:
+    /^fail entry Open it in a text editor, and save it again as UTF-8\. \(\S+ is in UTF-16, which .+ can't read\)$/,
+};
+
+/** The faults of a file that each client was seen to read all the same. */
+const READ: Readonly<Partial<Record<ClientName, readonly string[]>>> = {
+  "claude-code": ["a byte order mark"],
+  "claude-desktop": [],
+  cline: [],
+  gemini: ["a comment"],
+  copilot: ["a comment", "a comma before a closing bracket", "a byte order mark", "a missing comma"],
+  opencode: ["a comment", "a comma before a closing bracket", "a byte order mark"],
+  vscode: ["a comment", "a comma before a closing bracket", "a byte order mark"],
+};
+const cases = Object.entries(READ).flatMap(([client, read]) =>
+  Object.keys(JSON_FILES).map((fault) => [fault, client as keyof typeof READ, read.includes(fault)] as const),
+);
+
+test.each(cases)("doctor reads %s in the file of %s as that does: %s", async (fault, client, isRead) => {
+  const { root = "mcpServers", envField = "env" } = FORMATS[client];
+  const env = { ...(await account()), NOTE: "" };
+  const entry = { command: process.execPath, args: [SERVER], [envField]: env };
+  const text = JSON.stringify({ [root]: { "faceless-video": entry } }, undefined, 2);
+
+  const { code, headline, problems } = await doctorOn(client, JSON_FILES[fault]?.(text) ?? "");
+
+  const said: unknown = expect.stringMatching(REFUSED[fault] ?? /never/);
+  expect([code, headline === CAN, problems]).toEqual(isRead ? [0, true, []] : [1, false, [said]]);
+});
+
+test("doctor says of a fault that nobody has tried in a client that it may be one", async () => {
+  const text = JSON.stringify({ mcpServers: { "faceless-video": start(await account()) } }, undefined, 2);
+
+  const { code, headline, problems } = await doctorOn("kiro", text.replace("{\n", "{ // mine\n"));
+
+  expect([code, headline]).toEqual([0, CAN]);
+  expect(problems).toEqual([
+    expect.stringMatching(
+      /^warn entry In line 1, column 3, remove the comment\. \(.+: it isn't known if Kiro reads that\)$/,
+    ),
+  ]);
+});
+
+test.each<[string, ClientName, string, RegExp]>([
+  ["a mistake in TOML", "codex", '[mcp_servers.faceless-video]\ncommand = "node\n', /in line \d, column \d+/],
+  [
+    "a single backslash in TOML",
+    "codex",
+    '[mcp_servers.faceless-video]\ncommand = "C:\\Program Files\\node.exe"\n',
+    /^fail entry In line 2, column \d+, write each \\ of a path twice, or put the path in single quotes\. /,
+  ],
+  ["a mistake in YAML", "goose", "extensions:\n  faceless-video: [\n", /in line \d, column \d+/],
+])("doctor names the line of %s", async (_, client, content, told) => {
+  const { code, problems } = await doctorOn(client, content);
+
+  expect([code, problems]).toEqual([1, [expect.stringMatching(told)]]);
+});
+
+test("doctor tells of a path with a single backslash that passes for a control character", async () => {
+  const entry = start(await account(), { args: [SERVER, "C:\\new\\bin.cjs"] });
+  const text = JSON.stringify({ mcpServers: { "faceless-video": entry } }).replaceAll("\\\\", "\\");
+
+  const { code, problems } = await doctorOn("cursor", text);
+
+  expect([code, problems]).toEqual([
+    1,
+    [expect.stringMatching(/^fail entry Write each \\ of a path twice\. \(in \S+ a path has a single \\/)],
+  ]);
+});
+
+test("doctor says that a file is a folder, and ends without a stack trace", async () => {
+  const homeDir = temporaryFolder();
+  await mkdir(join(homeDir, ".cursor/mcp.json"), { recursive: true });
+
+  const { code, lines } = await run({ client: "cursor", homeDir });
+
+  expect([code, problemsIn(lines)]).toEqual([
+    1,
+    [expect.stringMatching(/^fail entry .+ can't be read \(EISDIR\)\)$/)],
+  ]);
+});
+
+test("doctor names an entry that stands in a field where the client doesn't look", async () => {
+  const { code, problems } = await doctorOn("vscode", {
+    mcpServers: { "faceless-video": start(await account()) },
+  });
+
+  expect([code, problems]).toEqual([
+    1,
+    [
+      expect.stringMatching(
+        /^fail entry Move it into "servers", .+ \(in \S+ the entry stands in "mcpServers", where VS Code doesn't look\)$/,
+      ),
+    ],
+  ]);
+});
+
+test("doctor judges the entry of this server's name first, then each other, and says that one is enough", async () => {
+  const env = await account();
+  const { code, headline, problems, lines } = await doctorOn(
+    "cursor",
+    {
+      mcpServers: {
+        videos: { command: "npx", args: ["-y", "faceless-video-mcp"], env },
+        files: start({}, { args: ["/opt/files.cjs", "/home/ann/faceless-video-mcp"] }),
+        "faceless-video": start(env),
+      },
+    },
+    { PATH: "/nowhere" },
+  );
+
+  expect([code, headline]).toEqual([1, "Before a video can be made, fix this and restart Cursor:"]);
+  expect(lines.join("\n")).toMatch(/^ok +start +version 10\.0\.0, 2 tools/m);
+  expect(problems).toEqual([
+    expect.stringMatching(/^fail start "videos" .+ \(there is no program "npx"\)$/),
+    expect.stringMatching(/^warn entry "videos" Replace .+ npx obeys the project's files/),
+    expect.stringMatching(
+      /^warn entry Remove "videos": .+ \(\S+ starts this server more than once, as "faceless-video" and "videos"\)$/,
+    ),
+  ]);
+});
+
+test.each<[ClientName, string]>([
+  ["claude-desktop", "${FACELESS_API_KEY}"],
+  ["claude-desktop", "$FACELESS_API_KEY"],
+  ["claude-code", "${env:FACELESS_API_KEY}"],
+  ["cursor", "${FACELESS_API_KEY}"],
+  ["lm-studio", "%FACELESS_API_KEY%"],
+  ["gemini", "{env:FACELESS_API_KEY}"],
+])("doctor says that %s doesn't fill in %s, and to write the key itself", async (client, key) => {
+  const { FACELESS_BASE_URL = "" } = await account();
+  const entry = start({ FACELESS_API_KEY: key, FACELESS_BASE_URL });
+
+  const { code, problems } = await doctorOn(
+    client,
+    { mcpServers: { "faceless-video": entry } },
+    {
+      FACELESS_API_KEY: CANARY,
+    },
+  );
+
+  expect([code, problems]).toEqual([
+    1,
+    [
+      `fail FACELESS_API_KEY Write the value itself in its place. (it holds the placeholder "${key}", which ${FORMATS[client].title} doesn't fill in)`,
+    ],
+  ]);
+});
+
+test.each<[ClientName, string, string]>([
+  ["claude-code", "${FACELESS_API_KEY}", CAN],
+  ["claude-code", "${UNSET:-fl_fallback_1}", CAN],
+  ["gemini", "$FACELESS_API_KEY", CAN],
+  ["copilot", "${FACELESS_API_KEY}", CAN],
+  [
+    "cursor",
+    "${env:FACELESS_API_KEY}",
+    "Nothing was found that stops this server, but this was not checked:",
+  ],
+])(
+  "doctor fills in for %s what this shell knows of %s, and checks that key",
+  async (client, key, headline) => {
+    const { url, requests } = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });
+    const entry = start({ FACELESS_API_KEY: key, FACELESS_BASE_URL: url });
+
+    const report = await doctorOn(
+      client,
+      { mcpServers: { "faceless-video": entry } },
+      { FACELESS_API_KEY: CANARY },
+    );
+
+    expect([report.code, report.headline]).toEqual([0, headline]);
+    const sent = key.includes(":-") ? "fl_fallback_1" : CANARY;
+    expect(requests.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${sent}`]);
+  },
+);
+
+test("doctor finds Claude Code's file where CLAUDE_CONFIG_DIR puts it", async () => {
+  const homeDir = temporaryFolder();
+  const folder = temporaryFolder();
+  await writeFile(
+    join(folder, ".claude.json"),
+    JSON.stringify({ mcpServers: { "faceless-video": start(await account()) } }),
+  );
+
+  const { code, lines } = await run({ client: "claude-code", homeDir, env: { CLAUDE_CONFIG_DIR: folder } });
+
+  expect([code, lines[0]]).toEqual([0, CAN]);
+});
+
+test("what an entry has started doesn't outlive doctor", async () => {
+  const pidFile = join(temporaryFolder(), "pid");
+  // The server ends with its input, and leaves a child.
+  const script = `sleep 300 & echo $! >${pidFile}; exec "${process.execPath}" "${SERVER}"`;
+  const entry = { command: "/bin/sh", args: ["-c", script], env: await account() };
+
+  const { headline } = await doctorOn("cursor", { mcpServers: { "faceless-video": entry } });
+
+  const pid = Number(await readFile(pidFile, "utf8"));
+  expect(headline).toBe(CAN);
+  expect(isRunning(pid)).toBe(false);
+});
+
+/** False also for a process that nobody has waited for yet. */
+function isRunning(pid: number): boolean {
+  const stat = `/proc/${pid}/stat`;
+  return existsSync(stat) && !/\) Z /.test(readFileSync(stat, "utf8"));
+}
+
+const ON_WINDOWS = {
+  platform: "win32",
+  env: {
+    PATH: String.raw`C:\Windows;C:\Program Files\nodejs`,
+    COMSPEC: String.raw`C:\Windows\System32\cmd.exe`,
+  },
+  exists: (path: string) =>
+    [String.raw`C:\Program Files\nodejs\npx.cmd`, String.raw`C:\Program Files\nodejs\node.exe`].includes(
+      path,
+    ),
+} as const;
+
+test("on Windows, npx is npx.cmd, which cmd.exe runs", () => {
+  expect(programOf(["npx", "-y", "a&b"], ON_WINDOWS)).toEqual({
+    command: String.raw`C:\Windows\System32\cmd.exe`,
+    args: ["/d", "/s", "/c", String.raw`"C:\Program^ Files\nodejs\npx.cmd ^^^"-y^^^" ^^^"a^^^&b^^^""`],
+    isVerbatim: true,
+  });
+  expect(findInPath("node", ON_WINDOWS)).toBe(String.raw`C:\Program Files\nodejs\node.exe`);
+  expect(programOf(["no-such"], ON_WINDOWS)).toEqual({ command: "no-such", args: [], isVerbatim: false });
+});
+
+test("doctor doesn't warn of the documented start in a container", () => {
+  const words = "docker run --rm -i -e FACELESS_API_KEY node:22-slim npx -y faceless-video-mcp".split(" ");
+
+  expect(hijackRisk(words, undefined, FORMATS.cursor)).toBeUndefined();
+});
