@@ -1,7 +1,7 @@
 // A prompt is one declarative object in one file. The one way to write it: read the arguments, then make the
 // text. Knows neither the SDK nor the service's HTTP.
 
-import { quote } from "../text.ts";
+import { describeDamage, quote } from "../text.ts";
 
 /** Suggestions that complete `typed`. */
 export type Suggest = (typed: string, recentVideos: () => readonly KnownVideo[]) => readonly string[];
@@ -64,6 +64,11 @@ export function readArguments({ arguments: known }: Prompt, given: Readonly<Reco
   const problems: string[] = [];
   for (const [name, { required, read, allowed, absent }] of Object.entries(known)) {
     const text = (given[name] ?? "").trim();
+    const damage = describeDamage(text);
+    if (damage !== undefined) {
+      problems.push(`${name} ${damage}`);
+      continue;
+    }
     const isAbsent = text === "" || text.toLowerCase() === absent;
     values[name] = isAbsent ? undefined : read(text);
     if (values[name] === undefined && (required || !isAbsent))

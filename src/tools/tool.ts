@@ -15,7 +15,7 @@ import type { Question } from "./question.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
 import { MAX_RESULT_BYTES, type Truncation, truncateToFit } from "./result-size.ts";
-import { cutText, inSentences, inWords, isNullWord, localTime, quote } from "../text.ts";
+import { cutText, describeDamage, inSentences, inWords, isNullWord, localTime, quote } from "../text.ts";
 
 /** Most clients give up on a call after 60 s, and the service's answer takes time beside the wait. */
 export const USUAL_WAIT_SECONDS = 50;
@@ -176,6 +176,7 @@ export async function runTool<Output extends z.ZodObject>(
 function readArguments({ readers = {}, literalArguments = [], input }: ReadableTool, args: unknown): unknown {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
   const { shape } = input();
+  for (const name of Object.keys(shape)) refuseDamage(name, Reflect.get(args, name));
   const given = Object.entries<unknown>({ ...args })
     .map(([name, value]) => [name, shape[name] instanceof z.ZodArray ? value : withoutList(value)] as const)
     .filter(([name, value]) => !isAbsent(value) && (literalArguments.includes(name) || !isNullWord(value)));
@@ -185,6 +186,22 @@ function readArguments({ readers = {}, literalArguments = [], input }: ReadableT
 }
 
 type ReadableTool = Pick<Tool, "readers" | "literalArguments" | "input">;
+
+/** The words that are spoken, or the account that is posted to, would be others than the user's. */
+function refuseDamage(argument: string, value: unknown): void {
+  for (const text of Array.isArray(value) ? value : [value]) {
+    const problem = typeof text === "string" ? describeDamage(text) : undefined;
+    if (problem === undefined) continue;
+    throw new BridgeError({
+      code: "invalid_input",
+      message: `The argument ${argument} ${problem}.`,
+      nextStep: "Call again with the whole text as it was meant, in UTF-8.",
+      outcome: "not_sent",
+      retryable: false,
+      failsAgain: true,
+    });
+  }
+}
 
 function withoutList(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : value;

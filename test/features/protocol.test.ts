@@ -115,6 +115,70 @@ test("a message arrives whole however its bytes are cut", async () => {
   expect(await answer).toMatchObject({ id: "é🎬\u2028", result: {} });
 });
 
+const CAFE = '"topic":"The caf? closes at ten."';
+
+test.each<[string, Buffer, RegExp]>([
+  // As a pipe in Windows-1252 writes it.
+  [
+    "bytes that aren't UTF-8",
+    Buffer.from(CAFE.replace("?", "\u00E9"), "latin1"),
+    /"The caf\uFFFD closes at ten\." has U\+FFFD/,
+  ],
+  [
+    "half an emoji",
+    Buffer.from(CAFE.replace("?", "\\ud83c")),
+    /"The caf closes at ten\." has half a character/,
+  ],
+  ["a NUL", Buffer.from(CAFE.replace("?", "\\u0000")), /has a NUL character/],
+  ["an escape sequence", Buffer.from(CAFE.replace("?", "\\u001b[1m")), /has an escape character/],
+])("an order with %s is refused unsent, and the place is quoted", async (_, topic, told) => {
+  const service = await scriptedService({ [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } } });
+  const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url };
+  const local = startLocal({ env });
+  const server = connectRaw(local);
+  await server.open("legacy");
+  const answer = new Promise((resolve) => server.onMessage(resolve));
+
+  local.stdin.write(
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"generate_video","arguments":{`,
+  );
+  local.stdin.write(topic);
+  local.stdin.write("}}}\n");
+
+  expect(await answer).toMatchObject({
+    result: {
+      isError: true,
+      content: [
+        { text: expect.stringMatching(/^The argument topic was damaged on its way: .+ no credits\./) },
+      ],
+    },
+  });
+  expect(await answer).toHaveProperty("result.content.0.text", expect.stringMatching(told));
+  expect(service.requests).toEqual([]);
+});
+
+test("damaged platforms, codes, cursors and arguments of a prompt are refused, and whole ones are not", async () => {
+  const service = await scriptedService();
+  const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url };
+  const server = connectRaw(startLocal({ env }));
+  await server.open("legacy");
+  const call = async (name: string, args: object) =>
+    JSON.stringify(await server.ask("tools/call", { name, arguments: args }));
+  const prompt = async (subject: string) =>
+    JSON.stringify(await server.ask("prompts/get", { name: "write_video_topic", arguments: { subject } }));
+
+  expect(await call("publish_video", { jobId: JOB_ID, platforms: ["tik\0tok"] })).toContain(
+    "platforms was damaged",
+  );
+  expect(await call("publish_video", { ...ON_TIKTOK, confirm: "k\uFFFDf2" })).toContain(
+    "confirm was damaged",
+  );
+  expect(await call("list_videos", { cursor: "\uFFFD" })).toContain("cursor was damaged");
+  expect(await prompt("Caf\uFFFD")).toContain("subject was damaged on its way");
+  expect(service.requests).toEqual([]);
+  expect(await prompt("Café 🎬 \u{1F468}\u200D\u{1F469}\u200D\u{1F467} नमस्ते")).toContain("messages");
+});
+
 test("numbers and booleans that a prompt gets mean their digits and words", async () => {
   const server = connectRaw(startLocal(SANDBOX));
   await server.open("legacy");
