@@ -2,7 +2,7 @@
 // unknown, or sends the request once. `run` has all steps in their order; guard.ts records and waits.
 
 import { stateOf } from "../service/job.ts";
-import { BridgeError } from "../errors.ts";
+import { BridgeError, DeadlineError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
 import type { StartedJob, Order, Job, Video } from "../service/responses.ts";
 import {
@@ -12,8 +12,8 @@ import {
   limitError,
   orderInProgressError,
 } from "./errors.ts";
-import { LOOK_AFTER_MS, UNDER_WAY_MS } from "../service/time-budget.ts";
-import type { Guard, GuardedCall, Snapshot } from "./guard.ts";
+import { LOOK_AFTER_MS } from "../service/time-budget.ts";
+import type { Guard, GuardedCall } from "./guard.ts";
 import type { OrderEntry, Journal, JournalEntry } from "./journal.ts";
 import {
   argumentsOf,
@@ -22,6 +22,7 @@ import {
   orderKey,
   ordersOf,
   SameOrders,
+  versionOf,
 } from "./same-request.ts";
 
 /** The job as the service reports it; undefined if it couldn't be read in time. */
@@ -42,6 +43,10 @@ export interface GenerateOnceOptions {
     addStarted(jobId: string, order: Pick<OrderEntry, "arguments" | "client">, status: string): void;
     /** Called with the newest videos, as the service has just listed them. */
     updateFromPage(videos: readonly Video[], page: { readonly isFirstPage: boolean }): void;
+    /** Brings the journal's part of what is known of jobs up to date. Undefined if it can't be read. */
+    readJournal(): Promise<readonly unknown[] | undefined>;
+    /** Of these videos, newest first, those that a request may have started so long ago. */
+    possibleJobs(videos: readonly Video[], requestAgeMs: number): readonly { readonly jobId: string }[];
   };
 }
 
@@ -115,11 +120,22 @@ export class GenerateOnce {
     const intent = { operation: "generate", arguments: ordered, client } as const;
     const call = guard.startCall(this.#sameOrders.selectorFor(ordered), signal);
     let confirmedKey: string | undefined; // the plan to which the user has agreed
+    let listing: Promise<readonly Video[] | undefined> | undefined;
+    /** Refuses the order for the sake of an earlier one, unless more is known of that once the videos are listed. */
+    const refuse = async (failure: BridgeError, earlier: OrderEntry, matching: readonly OrderEntry[]) => {
+      const isFirst = listing === undefined;
+      listing ??= this.#listVideos().catch(() => undefined);
+      const error = await this.#withCandidates(failure, earlier, await listing);
+      const isNewer = versionOf(call.select(await journal.entries())) !== versionOf(matching);
+      if (!isFirst || !isNewer) throw error;
+    };
     for (;;) {
       const snapshot = await guard.waitUntilIdle(call);
       const { entries, matching, inFlight } = snapshot;
-      if (inFlight !== undefined)
-        throw await this.#withCandidates(orderInProgressError(journal.ageMs(inFlight)), inFlight, entries);
+      if (inFlight !== undefined) {
+        await refuse(orderInProgressError(journal.ageMs(inFlight)), inFlight, matching);
+        continue;
+      }
 
       const newest = matching.at(-1);
       const doubts = newest === undefined ? warnings : [];
@@ -127,8 +143,12 @@ export class GenerateOnce {
       if (confirm !== code) {
         const isStale = confirm !== undefined;
         if (doubts.length > 0) throw checkOrderError(doubts, { code, isStale });
-        const earlier = await this.#findEarlier(call, snapshot, { code, isStale });
-        if (earlier !== undefined) return earlier;
+        const earlier = await this.#findEarlier(call, matching, { code, isStale });
+        if (earlier !== undefined && "alreadyStarted" in earlier) return earlier;
+        if (earlier !== undefined) {
+          await refuse(earlier.failure, earlier.unknown, matching);
+          continue;
+        }
       }
       await this.#checkLimit(entries);
 
@@ -156,18 +176,22 @@ export class GenerateOnce {
         });
         return { alreadyStarted: false, startedJob };
       } catch (error) {
-        const isUnknown = error instanceof BridgeError && error.facts.outcome === "unknown";
-        throw isUnknown ? await this.#withCandidates(error, begun.entry, undefined, known) : error;
+        if (!(error instanceof BridgeError) || error.facts.outcome !== "unknown") throw error;
+        const explaining = this.#explain(error, begun.entry, known);
+        // eslint-disable-next-line typescript/no-unsafe-assignment -- only #send rejects with it: it is a StartedJob
+        const late: Promise<StartedJob> = error instanceof DeadlineError ? error.late : new Promise(() => {});
+        const startedJob = await firstOf(late, explaining);
+        return { alreadyStarted: false, startedJob };
       }
     }
   }
 
-  /** The job of the same order, if it forbids another. Throws if the order's outcome is unknown. */
+  /** The job of the same order, if it forbids another, or why its unknown outcome does. */
   async #findEarlier(
     { signal, leftMs }: GuardedCall<OrderEntry>,
-    { entries, matching }: Snapshot<OrderEntry>,
+    matching: readonly OrderEntry[],
     { code, isStale }: { readonly code: string; readonly isStale: boolean },
-  ): Promise<AlreadyStarted | undefined> {
+  ): Promise<AlreadyStarted | { readonly failure: BridgeError; readonly unknown: OrderEntry } | undefined> {
     const { journal, tryReadJob } = this.#options;
     const recent = matching.filter((entry) => journal.ageMs(entry) < ORDER_GUARD_MS).reverse();
     const count = recent.length;
@@ -181,7 +205,7 @@ export class GenerateOnce {
     const unknown = recent.find(({ outcome }) => outcome === undefined);
     if (unknown === undefined) return undefined;
     const repeat = { ageMs: journal.ageMs(unknown), code, isStale };
-    throw await this.#withCandidates(duplicateOrderError(repeat, count), unknown, entries);
+    return { failure: duplicateOrderError(repeat, count), unknown };
   }
 
   /** Sends the request unless requests that were faster have used up the limit. */
@@ -207,36 +231,26 @@ export class GenerateOnce {
     if (recent.length - failed >= maxGenerations) throw limitError(maxGenerations, recent.length, failed);
   }
 
-  /**
-   * Adds the jobs that a request may have started, as far as they can be listed. `entries` are those by which a code
-   * was given, so that nothing newer is known with it; `known` are jobs from before the request.
-   */
+  /** The failure of a request that was sent, with the jobs that appeared since. `known` are those from before. */
+  async #explain(failure: BridgeError, entry: JournalEntry, known: ReadonlySet<string>): Promise<never> {
+    const videos = await this.#listVideos().catch(() => undefined);
+    const unknown = videos?.filter(({ jobId }) => !known.has(jobId));
+    throw await this.#withCandidates(failure, entry, unknown);
+  }
+
+  /** Adds the jobs that a request may have started, by the newest videos as far as they could be listed. */
   async #withCandidates(
     failure: BridgeError,
     entry: JournalEntry,
-    entries?: readonly JournalEntry[],
-    known: ReadonlySet<string> = new Set(),
+    videos: readonly Video[] | undefined,
   ): Promise<BridgeError> {
-    const candidates = await this.#findCandidates(entry, entries, known).catch(() => undefined);
+    const { jobs, journal } = this.#options;
+    const isKnown = videos !== undefined && (await jobs.readJournal()) !== undefined;
+    const possible = isKnown ? jobs.possibleJobs(videos, journal.ageMs(entry)) : [];
+    const ids = new Set(possible.map(({ jobId }) => jobId));
+    const candidates = isKnown ? videos.filter(({ jobId }) => ids.has(jobId)) : undefined;
     const nextStep = `${describeCandidates(candidates)} ${failure.facts.nextStep}`;
     return new BridgeError({ ...failure.facts, nextStep }, failure);
-  }
-
-  /** The newest videos without those that were known before, of another order, or older than the request. */
-  async #findCandidates(
-    { atMs }: JournalEntry,
-    entries: readonly JournalEntry[] | undefined,
-    known: ReadonlySet<string>,
-  ): Promise<readonly Video[]> {
-    const videos = await this.#listVideos();
-    const orders = ordersOf(entries ?? (await this.#options.journal.entries()));
-    const orderedMs = new Map(orders.map((order) => [order.jobId, order.atMs]));
-    const ownerMs = ({ jobId }: Video) => orderedMs.get(jobId);
-    // Newest first: below the job of an older order, all are older.
-    const end = videos.findIndex((video) => (ownerMs(video) ?? Infinity) < atMs - UNDER_WAY_MS);
-    return videos
-      .slice(0, end === -1 ? undefined : end)
-      .filter((video) => !known.has(video.jobId) && ownerMs(video) === undefined);
   }
 
   async #listVideos(): Promise<readonly Video[]> {
@@ -245,4 +259,13 @@ export class GenerateOnce {
     jobs.updateFromPage(videos, { isFirstPage: true });
     return videos;
   }
+}
+
+/** The late answer, or the failure that explains that there is none yet, whichever is there first. */
+async function firstOf<Answer>(late: Promise<Answer>, explaining: Promise<never>): Promise<Answer> {
+  // A late failure that proves nothing explains nothing either.
+  const proven = late.catch((error: unknown) =>
+    error instanceof BridgeError && error.facts.outcome !== "unknown" ? Promise.reject(error) : explaining,
+  );
+  return Promise.race([proven, explaining]);
 }

@@ -120,7 +120,10 @@ export class Guard {
     return this.#track(begin());
   }
 
-  /** Records the outcome of a request that was begun, even if its answer comes after the call's end. */
+  /**
+   * Records the outcome of a request that was begun, even if its answer comes after the call's end: a DeadlineError's
+   * late answer then comes once it is recorded.
+   */
   finish<Result>(
     entry: JournalEntry,
     answer: Promise<Result>,
@@ -139,8 +142,9 @@ export class Guard {
           const finished = this.finish(entry, late, outcomeOf);
           onWait?.("answer");
           if (onWait !== undefined) return await finished;
-          void finished.catch(() => {});
-        } else await this.#recordFailure(entry, error);
+          throw new DeadlineError(error, finished);
+        }
+        await this.#recordFailure(entry, error);
         throw error;
       }
     };

@@ -12,6 +12,7 @@ import {
   type JobPost,
   type JobRecord,
   lastStatus,
+  possibleJobs,
   withAnswer,
   withListed,
 } from "./job-record.ts";
@@ -106,6 +107,12 @@ export class JobBook {
   /** True if its render is known to have failed. */
   hasFailed(jobId: string): boolean {
     return stateOf(lastStatus(this.get(jobId)) ?? "") === "refunded";
+  }
+
+  /** Of these videos, newest first, those that a request for one may have started so long ago. */
+  possibleJobs(videos: readonly Video[], requestAgeMs: number): readonly JobRecord[] {
+    const records = videos.map(({ jobId }) => this.get(jobId));
+    return possibleJobs(records, this.#options.clock.now() - requestAgeMs);
   }
 
   ageMs(jobId: string): number | undefined {

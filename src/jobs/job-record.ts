@@ -1,9 +1,10 @@
 // Everything known of one job, as a value: the journal's entries and the service's answers become a JobRecord.
 // Pure: knows no clock and sends nothing.
 
-import { isEnded, stateOf } from "../service/job.ts";
+import { isEnded, MIN_RENDER_MS, stateOf } from "../service/job.ts";
 import type { Job, Video } from "../service/responses.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
+import { UNDER_WAY_MS } from "../service/time-budget.ts";
 
 /** A request for a video, as the journal holds it. Times are milliseconds since the epoch. */
 export interface JobOrder {
@@ -44,6 +45,8 @@ export interface JobRecord {
   readonly listedStatus?: string;
   /** When the service says that it was created. */
   readonly createdAtMs?: number;
+  /** When this process first saw it completed, in milliseconds since the epoch. */
+  readonly seenReadyAtMs?: number;
   /** The last one that the service gave, and when, on the monotonic clock. */
   readonly link?: { readonly url: string; readonly atMs: number };
   /** The link is not known or an older one, since the list could not be read. */
@@ -78,6 +81,22 @@ export function lastStatus({ state, listedStatus }: JobRecord): string | undefin
   return state?.done === true ? state.status : (listedStatus ?? state?.status);
 }
 
+/**
+ * Of the listed jobs, newest first, those that a request of that time may have started if its answer was lost. The
+ * service's clock may differ by some minutes.
+ */
+export function possibleJobs(listed: readonly JobRecord[], requestedAtMs: number): JobRecord[] {
+  const startMs = requestedAtMs - UNDER_WAY_MS;
+  // Below the job of an older order, all are older.
+  const end = listed.findIndex(({ order }) => (order?.atMs ?? Infinity) < startMs);
+  return listed
+    .slice(0, end === -1 ? undefined : end)
+    .filter(
+      ({ order, createdAtMs = Infinity, seenReadyAtMs = Infinity }) =>
+        order === undefined && createdAtMs >= startMs && seenReadyAtMs >= requestedAtMs + MIN_RENDER_MS,
+    );
+}
+
 /** The job's own last answer, or what else is known of how it stands. */
 export function lastState(record: JobRecord): Job {
   const { jobId, state } = record;
@@ -104,6 +123,7 @@ export function withAnswer(record: JobRecord, answer: Job, { atMs, nowMs }: Answ
     state: url === undefined ? answer : { ...answer, finalVideoUrl: url },
     fetchedAtMs: atMs,
     updatedAtMs: nowMs,
+    ...seenReady(record, answer.status, nowMs),
     ...(answer.finalVideoUrl !== undefined && linkOf(answer.finalVideoUrl, atMs)),
   };
 }
@@ -116,10 +136,15 @@ export function withListed(record: JobRecord, video: Video, { atMs, nowMs }: Ans
   return {
     ...record,
     listedStatus: status,
+    ...seenReady(record, status, nowMs),
     ...(record.createdAtMs === undefined && readCreatedAt(video["createdAt"], nowMs)),
     ...(url !== undefined && linkOf(url, atMs)),
     ...(url !== undefined && isReady && { state: { ...state, finalVideoUrl: url } }),
   };
+}
+
+function seenReady({ seenReadyAtMs }: JobRecord, status: string, nowMs: number) {
+  return stateOf(status) === "ready" && { seenReadyAtMs: seenReadyAtMs ?? nowMs };
 }
 
 function linkOf(url: string, atMs: number) {

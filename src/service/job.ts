@@ -37,6 +37,9 @@ export function jobIdOf(uri: string): string | undefined {
 /** How long the service may neither list nor know a job that it has started. */
 export const UNLISTED_MS = 10 * 60_000;
 
+/** No render is that fast: a job that was completed earlier was started before. */
+export const MIN_RENDER_MS = 60_000;
+
 /** How a job stands; `other` is a word that is not documented, with which a job goes on. */
 export type JobState = "rendering" | "ready" | "refunded" | "other";
 

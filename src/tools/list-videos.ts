@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { isEnded, JOB_ID, UNLISTED_MS } from "../service/job.ts";
 import { ORDER_GUARD_MS } from "../idempotency/same-request.ts";
-import { ageMs, type JobOrder, type JobRecord, startedAtMs, titleOf } from "../jobs/job-record.ts";
+import { ageMs, type JobOrder, type JobRecord, possibleJobs, titleOf } from "../jobs/job-record.ts";
 import { DEFAULTS } from "../service/options.ts";
 import { platformTitle } from "../service/platforms.ts";
 import type { Video } from "../service/responses.ts";
@@ -148,15 +148,13 @@ function describeUnlisted(orders: readonly JobOrder[] = [], { records, isWhole, 
 /** All orders of this computer whose answer is not known, and the listed jobs that they could have started. */
 function describeUnanswered(orders: readonly JobOrder[] = [], { records, nowMs }: FirstPage): string {
   const lost = orders.filter(({ jobId, atMs }) => jobId === undefined && nowMs - atMs < ORDER_GUARD_MS);
-  const [oldest] = lost;
-  if (oldest === undefined) return "";
+  if (lost.length === 0) return "";
   const early = lost.filter(({ atMs }) => nowMs - atMs < UNDER_WAY_MS).length;
   const one = lost.length === 1;
   const known = early === lost.length ? "not known yet" : "not known";
   const answer = early === 0 ? "never came" : `${one ? "is" : "are"} ${known}`;
-  const possible = records.filter(
-    (record) => record.order === undefined && (startedAtMs(record) ?? Infinity) >= oldest.atMs - UNDER_WAY_MS,
-  );
+  const jobsOfAny = new Set(lost.flatMap(({ atMs }) => possibleJobs(records, atMs)));
+  const possible = records.filter((record) => jobsOfAny.has(record));
   const names = nameSome(possible.map(({ jobId }) => nameJob(jobId)));
   const jobs = possible.length === 0 ? "No listed video can be" : `Of those listed, only ${names} can be`;
   return `This computer also ordered ${nameOrders(lost, nowMs)}, and the ${one ? "answer" : "answers"} ${answer}. ${jobs} ${one ? "it" : "one of them"}.`;

@@ -196,7 +196,14 @@ class Process {
       maxGenerations: this.#program.maxGenerations,
       tryReadJob: async (jobId) =>
         ({ jobId, status: "processing", done: false, videoUrls: [] }) satisfies Job,
-      jobs: { ids: () => new Set(), hasFailed: () => false, updateFromPage() {}, addStarted() {} },
+      jobs: {
+        ids: () => new Set(),
+        hasFailed: () => false,
+        updateFromPage() {},
+        addStarted() {},
+        readJournal: async () => [],
+        possibleJobs: () => [],
+      },
     });
     const publish = new PublishOnce({
       guard,
