@@ -16,6 +16,8 @@ import { type Config, readConfig } from "./config.ts";
 import { errnoOf } from "./errors.ts";
 import { IS_ON_NPM, VERSION } from "./version.ts";
 
+/** The folder of this server's files. */
+const FILES = fileURLToPath(new URL(".", import.meta.url));
 const STREAMS = { input: process.stdin, output: process.stdout, errors: process.stderr };
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 const FAULTS = ["uncaughtException", "unhandledRejection"] as const;
@@ -77,13 +79,15 @@ function readCommand(): Command | undefined {
     return parseCommandLine(process.argv.slice(2));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    void tell(`${error.message}; see faceless-video-mcp --help`);
+    void tellOfHelp(error.message);
     process.exitCode = 2;
     return undefined;
   }
 }
 
 function failCommand(error: unknown): void {
+  // The command may end before the line is written.
+  process.exitCode = 1;
   process.stderr.write(`faceless-video-mcp: ${describeFault(error)}\n`, () => process.exit(1));
 }
 
@@ -93,6 +97,11 @@ function describeFault(error: unknown): string {
   const isOfSystem = error instanceof Error && "syscall" in error;
   const name = error instanceof Error ? error.name : "unknown error";
   return `this program itself failed (${isOfSystem ? error.message : name}). Please report it with the command that you ran`;
+}
+
+async function tellOfHelp(problem: string): Promise<void> {
+  const { commandOf } = await import("./commands/server-entry.ts");
+  await tell(`${problem}; see ${commandOf("--help", { files: FILES, isOnNpm: IS_ON_NPM })}`);
 }
 
 /** Tells the user at a terminal. */
@@ -124,7 +133,7 @@ async function runCommand(
     temporaryDir: tmpdir(),
     node: process.execPath,
     nodeVersion: process.versions.node,
-    files: fileURLToPath(new URL(".", import.meta.url)),
+    files: FILES,
     isOnNpm: IS_ON_NPM,
     clock: systemClock,
     interrupted: interrupt.signal,
@@ -241,9 +250,10 @@ function endBySignal(signal: string): Promise<never> {
 function endWhenWritten(exitCode: number): void {
   process.stdout.write("", () => {
     // A failed write is told in a turn of its own.
-    setImmediate(() =>
-      endProcess(stdoutError === undefined || errnoOf(stdoutError) === "EPIPE" ? exitCode : 1),
-    );
+    setImmediate(() => {
+      const isWritten = stdoutError === undefined || errnoOf(stdoutError) === "EPIPE";
+      endProcess(isWritten && process.exitCode === undefined ? exitCode : 1);
+    });
   });
 }
 

@@ -1,7 +1,6 @@
 // argv becomes a command with its options, by one table that --help and the documents are made from too. Pure.
 // Never repeats an argument that might be an API key.
 
-import { parseArgs } from "node:util";
 import type { Flags } from "./config.ts";
 import { BridgeError } from "./errors.ts";
 import { parseWhole } from "./settings/values.ts";
@@ -42,10 +41,18 @@ export interface Option {
   readonly value?: string;
   /** It may be repeated. */
   readonly isList?: boolean;
-  /** A switch that also takes this word. */
+  /** Taken besides what it usually takes: a word by a switch, or one that begins with - as a value. */
   readonly word?: string;
+  /** Its short form, after one -. */
+  readonly letter?: string;
 }
 export type Options = Readonly<Record<string, Option>>;
+
+/** Options of every command, which --help describes on its own. */
+export const ABOUT = {
+  help: { meaning: "print this text", letter: "h" },
+  version: { meaning: "print the version", letter: "v" },
+};
 
 const SERVER_OPTIONS = {
   sandbox: {
@@ -73,9 +80,14 @@ export const COMMANDS = {
     options: {
       "json-args": {
         value: "JSON",
-        meaning: "the tool's arguments as a JSON object; - reads them from stdin",
+        meaning: "the tool's arguments as a JSON object; - alone, or as JSON, reads it from stdin",
+        word: "-",
       },
-      "topic-file": { value: "FILE", meaning: "read the argument topic from a file" },
+      "topic-file": {
+        value: "FILE",
+        meaning: "read the argument topic from a file; - reads it from stdin",
+        word: "-",
+      },
       wait: {
         meaning: "follow the video to its end, for 15 minutes at most; Ctrl-C ends only the following",
       },
@@ -133,25 +145,25 @@ export class UsageError extends BridgeError {
 
 /** `argv` without the interpreter and the script. Throws a UsageError. */
 export function parseCommandLine(argv: readonly string[]) {
-  const at = argv.findIndex((word) => !/^(?:-.*|true|false)$/s.test(word));
-  const name = argv[at] ?? "";
-  const rest = argv.filter((_, index) => index !== at);
-  if (argv[at] === "") throw new UsageError("unknown empty argument");
-  // The help of one tool is a matter of its schema.
-  const isFlag = (word: string) =>
-    name !== "call" && (argv.includes(`--${word}`) || argv.includes(`-${word[0]}`));
-  const asked = ["help", "version"].find((word) => word === name || isFlag(word));
-  const of = asked === name ? (rest[0] ?? "") : name;
+  const words = joinValues(argv);
+  const at = words.findIndex((word) => !word.startsWith("-"));
+  const name = words[at] ?? "";
+  if (words[at] === "") throw new UsageError("unknown empty argument");
+  const rest = words.filter((_, index) => index !== at);
+  const isAsked = name === "help" || name === "version";
+  const of = isAsked ? (rest[0] ?? "") : name;
   if (!isCommand(of)) throw new UsageError(`unknown ${describe("command", of)}`);
-  if (asked === "version") return { name: "version" } as const;
-  if (asked === "help" && of !== "call") return { name: "help", of } as const;
+  if (name === "version") return { name } as const;
   // The schemas of the tools say how to read the rest.
-  if (of === "call") return { name: of, argv: asked === undefined ? rest : ["--help"] } as const;
+  if (of === "call") return { name: of, argv: isAsked ? ["--help"] : rest } as const;
+  if (isAsked) return { name: "help", of } as const;
   const { argument, options }: { argument?: string; options: Options } = COMMANDS[of];
   const owner = of || "the server";
-  const given = readArguments(rest, owner, options);
-  const { has, value, words } = given;
-  const surplus = words[argument === undefined ? 0 : 1];
+  const given = readArguments(rest, owner, { ...options, ...ABOUT });
+  const { has, value } = given;
+  if (has("version")) return { name: "version" } as const;
+  if (has("help")) return { name: "help", of } as const;
+  const surplus = given.words[argument === undefined ? 0 : 1];
   if (surplus !== undefined) throw new UsageError(`${owner} takes no ${describe("argument", surplus)}`);
   switch (of) {
     case "":
@@ -169,7 +181,7 @@ export function parseCommandLine(argv: readonly string[]) {
         client: has("client") ? readClient(value("client")) : undefined,
       } as const;
     case "config": {
-      const client = readClient(words[0]);
+      const client = readClient(given.words[0]);
       const options = { windows: has("windows"), sandbox: has("sandbox"), installed: has("installed") };
       return { name: of, client, ...options } as const;
     }
@@ -211,61 +223,62 @@ export type GivenArguments = ReturnType<typeof readArguments>;
 
 /** Reads options in both `--camelCase` and `--kebab-case`. Throws a UsageError; `owner` is who takes them. */
 export function readArguments(argv: readonly string[], owner: string, options: Options) {
-  const isSwitch = (name: string) => options[name]?.value === undefined;
   const names = new Map(
-    Object.keys(options).flatMap((name) => [[kebab(name), name] as const, [name, name] as const]),
+    Object.entries(options).flatMap(([name, { letter }]) =>
+      [`--${name}`, `--${kebab(name)}`, letter && `-${letter}`].map((spelling) => [spelling, name] as const),
+    ),
   );
-  const types = Array.from(names, ([spelling, name]) => {
-    const type: "string" | "boolean" = isSwitch(name) ? "boolean" : "string";
-    return [spelling, { type }] as const;
-  });
-  // Not strict: parseArgs's own messages would repeat the argument, which may be a key in the wrong place.
-  const { tokens } = parseArgs({
-    args: [...argv],
-    options: Object.fromEntries(types),
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
   /** The values by name; a list has as many as were given. A switch that is on has the value "true". */
   const values = new Map<string, readonly string[]>();
   /** The words that aren't options. */
   const words: string[] = [];
-  const turn = (name: string, value: string) =>
-    value === "false" ? values.delete(name) : values.set(name, [value]);
-  for (const [index, token] of tokens.entries()) {
-    if (token.kind === "positional") {
-      // Clients of the MCP Registry pass a value with every option that server.json lists: `--read-only false`.
-      const before = tokens[index - 1];
-      const name =
-        before?.kind === "option" && before.value === undefined ? names.get(before.name) : undefined;
-      if (name !== undefined && /^(?:true|false)$/.test(token.value)) turn(name, token.value);
-      else words.push(token.value);
-    }
-    if (token.kind !== "option") continue;
-    const name = names.get(token.name);
-    const option = describe("option", token.rawName);
-    if (name === undefined) throw new UsageError(`${owner} has no ${option}`);
-    const { isList = false, word } = options[name] ?? {};
-    const { value, inlineValue } = token;
-    const earlier = values.get(name) ?? [];
-    if (earlier.length > 0 && !isList) throw new UsageError(`${option} was given twice`);
-    if (isSwitch(name)) {
-      if (!["true", "false", word].includes(value ?? "true"))
-        throw new UsageError(`${option} takes no value but true or false`);
-      turn(name, value ?? "true");
+  const rest = joinValues(argv);
+  for (let given = rest.shift(); given !== undefined; given = rest.shift()) {
+    if (!given.startsWith("-") || given === "-") {
+      if (given === "") throw new UsageError("unknown empty argument");
+      words.push(given);
       continue;
     }
+    const { spelling, inline } = splitOption(given);
+    const shown = describe("option", spelling);
+    const name = names.get(spelling);
+    if (name === undefined) throw new UsageError(`${owner} has no ${shown}`);
+    const { isList = false, word, value: takes } = options[name] ?? {};
+    const earlier = values.get(name) ?? [];
+    if (earlier.length > 0 && !isList) throw new UsageError(`${shown} was given twice`);
+    if (takes === undefined) {
+      if (!["true", "false", word].includes(inline ?? "true"))
+        throw new UsageError(`${shown} takes no value but true or false`);
+      if (inline !== "false") values.set(name, [inline ?? "true"]);
+      continue;
+    }
+    const value = inline ?? rest.shift();
     // The next option isn't the value: an order of the topic "--style" would be paid for.
-    if (value === undefined || (!inlineValue && value.startsWith("-")))
-      throw new UsageError(
-        `${option} needs a value; one that begins with - is written ${token.rawName}=VALUE`,
-      );
+    if (value === undefined || (inline === undefined && value.startsWith("-") && value !== word))
+      throw new UsageError(`${shown} needs a value; one that begins with - is written ${spelling}=VALUE`);
     values.set(name, [...earlier, value]);
   }
-  if (words.includes("")) throw new UsageError("unknown empty argument");
   const value = (name: string) => values.get(name)?.[0];
   return { words, values, has: (name: string) => values.has(name), value };
+}
+
+/** Clients of the MCP Registry pass a value with every option that server.json lists: `--read-only false`. */
+function joinValues(argv: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const word of argv) {
+    const before = joined.at(-1) ?? "";
+    const isValue = (word === "true" || word === "false") && /^--[^=]+$/.test(before);
+    if (isValue) joined[joined.length - 1] = `${before}=${word}`;
+    else joined.push(word);
+  }
+  return joined;
+}
+
+function splitOption(word: string): { readonly spelling: string; readonly inline: string | undefined } {
+  const at = word.indexOf("=");
+  return at < 0
+    ? { spelling: word, inline: undefined }
+    : { spelling: word.slice(0, at), inline: word.slice(at + 1) };
 }
 
 function kebab(name: string): string {

@@ -1,10 +1,19 @@
 // Reads the arguments of `call` by the schema of its tool, and lists the tools with them. Sends nothing.
 
 import { readFile } from "node:fs/promises";
-import { text as readAll } from "node:stream/consumers";
-import { COMMANDS, describe, flagsFrom, type Options, readArguments, UsageError } from "../command-line.ts";
+import { once } from "node:events";
+import {
+  ABOUT,
+  COMMANDS,
+  describe,
+  flagsFrom,
+  type Options,
+  readArguments,
+  UsageError,
+} from "../command-line.ts";
 import { NO_FLAGS, readConfig } from "../config.ts";
-import { errnoOf } from "../errors.ts";
+import { cancelledError, errnoOf } from "../errors.ts";
+import { quote } from "../text.ts";
 import { type Field, TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
 import { toolsFor } from "../tools/catalog.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -14,12 +23,12 @@ import type { Host } from "./host.ts";
 export type Call = Exclude<Awaited<ReturnType<typeof readCall>>, string>;
 
 /** The call, or the help that was asked for. Throws a UsageError. */
-export async function readCall(argv: readonly string[], { env, homeDir, input }: Host) {
+export async function readCall(argv: readonly string[], host: Host) {
   const name = argv.find((word) => !word.startsWith("-"));
   const tool = toolsFor(NO_FLAGS).find((candidate) => candidate.name === name);
   const unknown = new UsageError(`unknown ${describe("tool", name ?? "")}`);
   if (name !== undefined && tool === undefined) throw unknown;
-  const own: Options = { ...COMMANDS.call.options, help: { meaning: "" } };
+  const own: Options = { ...COMMANDS.call.options, help: ABOUT.help };
   const given = readArguments(argv, name ?? "call", { ...(tool && optionsOf(tool)), ...own });
   const flags = flagsFrom(given);
   const offered = toolsFor(flags);
@@ -40,12 +49,21 @@ export async function readCall(argv: readonly string[], { env, homeDir, input }:
   };
   for (const [argument, values] of given.values)
     if (!Object.hasOwn(own, argument)) add(argument, values.length === 1 ? values[0] : values);
-  const file = given.value("topic-file");
-  if (file !== undefined) add("topic", await readText(file));
-  const json = words.length > 0 ? await readAll(input) : given.value("json-args");
-  for (const [argument, value] of Object.entries(parseObject(json ?? "{}"))) add(argument, value);
-  return { tool, args, config: readConfig(env, flags, homeDir), waits, saysYes: given.has("yes") };
+  const [topicFile, jsonArgs] = [given.value("topic-file"), given.value("json-args")];
+  if (words.length > 0 && jsonArgs !== undefined)
+    throw new UsageError("- and --json-args both give the arguments: use one of them");
+  const json = words.length > 0 ? STDIN : jsonArgs;
+  if (json === STDIN && topicFile === STDIN)
+    throw new UsageError("the arguments and the topic can't both be read from stdin");
+  if (topicFile !== undefined)
+    add("topic", topicFile === STDIN ? await readStdin("the topic", host) : await readText(topicFile));
+  const object = json === STDIN ? await readStdin("the arguments as JSON", host) : (json ?? "{}");
+  for (const [argument, value] of Object.entries(parseObject(object))) add(argument, value);
+  const config = readConfig(host.env, flags, host.homeDir);
+  return { tool, args, config, waits, saysYes: given.has("yes") };
 }
+
+const STDIN = "-";
 
 function hasJob({ name }: Tool): boolean {
   const { properties = {} }: Field = TOOL_SCHEMAS[name]?.output ?? {};
@@ -65,12 +83,41 @@ function parseObject(json: string): object {
 }
 
 async function readText(file: string): Promise<string> {
+  const shown = file.includes("fl_") ? "of --topic-file" : quote(file, 200);
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
+    return decode(await readFile(file), `the file ${shown}`);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const errno = errnoOf(error) ?? "unknown reason";
     throw new UsageError(
-      `the file of --topic-file can't be read as UTF-8 text (${errnoOf(error) ?? "unknown reason"})`,
+      errno === "ENOENT" ? `there is no file ${shown}` : `the file ${shown} can't be read (${errno})`,
     );
+  }
+}
+
+/** Ends with the interrupt, too: at a terminal nothing else may ever end it. */
+async function readStdin(what: string, { input, errors, interrupted }: Host): Promise<string> {
+  if (input.isTTY === true) errors.write(`Type ${what}, and end with Ctrl-D.\n`);
+  const chunks: Buffer[] = [];
+  const onData = (chunk: Buffer | string) => void chunks.push(Buffer.from(chunk));
+  input.on("data", onData);
+  try {
+    await once(input, "end", { signal: interrupted });
+  } catch (error) {
+    if (interrupted.aborted) throw cancelledError("The call was interrupted.");
+    throw new UsageError(`stdin can't be read (${errnoOf(error) ?? "unknown reason"})`);
+  } finally {
+    input.off("data", onData);
+  }
+  return decode(Buffer.concat(chunks), "what came on stdin");
+}
+
+/** Strictly: a damaged text would be paid for as it is. */
+function decode(bytes: Uint8Array, what: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new UsageError(`${what} is not UTF-8 text`);
   }
 }
 

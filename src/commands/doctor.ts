@@ -75,7 +75,7 @@ async function checkSettings({ env, flags, hidden }: Settings, isEntry: boolean,
   const checks = [
     ...checkConfig(config, { isEntry, hidden }),
     ...(await checkService(sandbox ? undefined : readTarget(env, homeDir), clock)),
-    ...(isJournalNamed ? [await checkJournal(config, clock)] : []),
+    ...(isJournalNamed ? [await checkJournal(config, host)] : []),
     ...(await checkSavedVideos(config)),
   ];
   return { checks, sandbox };

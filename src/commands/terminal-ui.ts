@@ -2,8 +2,14 @@
 // whole plain lines elsewhere.
 
 import { once } from "node:events";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { stripVTControlCharacters, styleText } from "node:util";
 import type { Host } from "./host.ts";
+
+/** Columns of a terminal that doesn't know its width. */
+const USUAL_WIDTH = 80;
+/** The turns of the event loop in which what was typed is read. */
+const DROP_TURNS = 10;
 
 export class TerminalUi {
   readonly #input: Host["input"];
@@ -23,7 +29,8 @@ export class TerminalUi {
   /** Prints lines, each broken at its words if it is wider than the terminal. */
   print(text: string, style = (line: string) => line): void {
     const { isTTY, columns = Infinity } = this.#output;
-    const width = Math.min(this.#maxWidth, isTTY === true ? columns : Infinity);
+    // Some terminals don't know their width at first, and give 0.
+    const width = Math.min(this.#maxWidth, isTTY === true ? columns || USUAL_WIDTH : Infinity);
     const lines = text.split("\n").flatMap((line) => wrap(line, width));
     this.printWhole(lines.map(style).join("\n"));
   }
@@ -60,8 +67,12 @@ export class TerminalUi {
     this.printWhole(bar);
   }
 
-  /** Asks at a terminal. Anything but "y" or "yes" is a no, also the end of the input or the signal. */
+  /**
+   * Asks at a terminal. Anything but "y" or "yes" is a no, also the end of the input or the signal. What was typed
+   * before the question doesn't answer it.
+   */
   async confirm(question: string, signal?: AbortSignal): Promise<boolean> {
+    await this.#dropTyped();
     this.print(question);
     this.#output.write("[y/N] ");
     const answer = await this.#line(signal);
@@ -74,10 +85,19 @@ export class TerminalUi {
     await this.#line();
   }
 
+  async #dropTyped(): Promise<void> {
+    const drop = () => {};
+    this.#input.on("data", drop).resume();
+    for (let turn = 0; turn < DROP_TURNS; turn++) await nextTurn();
+    this.#input.off("data", drop).pause();
+  }
+
   async #line(signal?: AbortSignal): Promise<string> {
+    if (this.#input.readableEnded) return "";
     const ends = ["data", "end"].map((event) =>
       once(this.#input, event, signal === undefined ? {} : { signal }),
     );
+    this.#input.resume();
     const answer = await Promise.race(ends).catch(() => "");
     this.#input.pause();
     return String(answer);

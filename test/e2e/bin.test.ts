@@ -43,7 +43,7 @@ test("arguments and exit codes pass through the first file", async () => {
   expect(await run(SERVER_NODE, [BUILT_FILE, "--nonsense"])).toEqual({
     code: 2,
     stdout: "",
-    stderr: "faceless-video-mcp: the server has no option --nonsense; see faceless-video-mcp --help\n",
+    stderr: `faceless-video-mcp: the server has no option --nonsense; see node ${BUILT_FILE} --help\n`,
   });
 });
 

@@ -202,6 +202,66 @@ test.each<[string, string[], { readonly input?: string }, string]>([
   expect(rest.requests).toEqual([]);
 });
 
+test.each<[string, string[], string | Buffer, string]>([
+  [
+    "two sources",
+    [...ORDER.slice(0, 1), "-", "--json-args", "{}"],
+    "{}",
+    "- and --json-args both give the arguments: use one of them",
+  ],
+  [
+    "stdin for two",
+    ["generate_video", "--json-args", "-", "--topic-file", "-"],
+    "{}",
+    "the arguments and the topic can't both be read from stdin",
+  ],
+  [
+    "damaged JSON",
+    ["generate_video", "-"],
+    Buffer.from('{"topic":"Caf\xe9 au lait."}', "latin1"),
+    "what came on stdin is not UTF-8 text",
+  ],
+  [
+    "damaged JSON option",
+    ["generate_video", "--json-args=-"],
+    Buffer.from("{\xff}", "latin1"),
+    "what came on stdin is not UTF-8 text",
+  ],
+  [
+    "damaged topic",
+    ["generate_video", "--topic-file", "-"],
+    Buffer.from("Caf\xe9", "latin1"),
+    "what came on stdin is not UTF-8 text",
+  ],
+  [
+    "missing file",
+    ["generate_video", "--topic-file", "topics/2026-11-28.txt"],
+    "",
+    'there is no file "topics/2026-11-28.txt"',
+  ],
+  ["folder", ["generate_video", "--topic-file", "/"], "", 'the file "/" can\'t be read (EISDIR)'],
+])(
+  "arguments that can't be read (%s) are refused before anything is sent",
+  async (_, args, input, problem) => {
+    const { call, rest } = await callingComputer({ [GENERATE]: STARTED });
+
+    const { code, stderr } = await call([...args, "--yes"], { input });
+
+    expect([code, stderr.split("; see ")[0]]).toEqual([2, `faceless-video-mcp: ${problem}`]);
+    expect(rest.requests).toEqual([]);
+  },
+);
+
+test("Ctrl-C ends a call that waits for its arguments at a terminal", async () => {
+  const { start } = await callingComputer({});
+  const { ended, written, interrupt } = start(["list_videos", "-"], { answer: "" });
+  await until(() => written.stderr !== "");
+  expect(written.stderr).toBe("Type the arguments as JSON, and end with Ctrl-D.\n");
+  interrupt();
+
+  expect((await ended).code).toBe(1);
+});
+
 test("arguments come from options of the schema, a JSON object, stdin and a file of the topic", async () => {
   const { call, rest } = await callingComputer({ [GENERATE]: STARTED });
   const file = join(temporaryFolder(), "topic.txt");
@@ -211,6 +271,9 @@ test("arguments come from options of the schema, a JSON object, stdin and a file
   await call(["generate_video", "-"], { input: '{"topic":"From stdin.","duration":10}' });
   await call(["generate_video", "--duration", "10", "--topic-file", file]);
   await call(["generate_video", "--duration", "10", "--topic=--help is a flag."]);
+  await call(["generate_video", "--json-args", "-"], { input: '{"topic":"By name.","duration":10}' });
+  await call(["generate_video", "--json-args=-"], { input: '\uFEFF{"topic":"By =.","duration":10}' });
+  await call(["generate_video", "--topic-file", "-", "--duration", "10"], { input: "By file.\n" });
   await call([...POST, "--platforms", "youtube", "--yes"]);
 
   const bodies = rest.requests
@@ -221,6 +284,9 @@ test("arguments come from options of the schema, a JSON object, stdin and a file
     { topic: "From stdin.", duration: 10 },
     { topic: "Cold sea.", duration: 10 },
     { topic: "--help is a flag.", duration: 10 },
+    { topic: "By name.", duration: 10 },
+    { topic: "By =.", duration: 10 },
+    { topic: "By file.", duration: 10 },
     { jobId: JOB_ID, platforms: ["tiktok", "youtube"] },
   ]);
 });

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { NO_FLAGS, readConfig } from "../../src/config.ts";
-import { systemClock } from "../../src/clock.ts";
 import { checkJournal } from "../../src/commands/doctor/folders.ts";
 import { runHistory } from "../../src/commands/history.ts";
 import { openPrivateFolder } from "../../src/idempotency/private-folder.ts";
@@ -192,7 +191,7 @@ test("doctor and history say the same of a line that is not an entry", async () 
   const problem = `can't be read (line 11 is not an entry: ${path})`;
   const { host, stdout } = computer({ env });
 
-  const check = await checkJournal(readConfig(env, NO_FLAGS, "/home/user"), systemClock);
+  const check = await checkJournal(readConfig(env, NO_FLAGS, "/home/user"), computer().host);
   const exitCode = await runHistory(true, host);
 
   const fix =

@@ -3,21 +3,25 @@
 
 import { mkdtemp, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Clock } from "../../clock.ts";
 import type { Config } from "../../config.ts";
 import { errnoOf } from "../../errors.ts";
 import { JournalError } from "../../idempotency/errors.ts";
 import type { JournalStore } from "../../idempotency/journal.ts";
 import { describeFolderError } from "../../jobs/save-video.ts";
 import { capitalized } from "../../text.ts";
+import type { Host } from "../host.ts";
 import { openJournal, openJournalStore } from "../open-journal.ts";
+import { commandOf } from "../server-entry.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 
 const NAME = "journal";
 
 /** Checks whether the journal can be read and written, without making its folder or table. */
-export async function checkJournal(config: Config, clock: Clock): Promise<Check> {
-  const store = openJournalStore(config, clock);
+export async function checkJournal(
+  config: Config,
+  host: Pick<Host, "clock" | "files" | "isOnNpm">,
+): Promise<Check> {
+  const store = openJournalStore(config, host.clock);
   if (store === undefined)
     return config.startsSandbox
       ? pass(NAME, "the sandbox keeps none")
@@ -26,7 +30,7 @@ export async function checkJournal(config: Config, clock: Clock): Promise<Check>
   if (unusable === undefined)
     return pass(
       NAME,
-      `${store.place} keeps what was paid and posted, so that nothing is done twice. faceless-video-mcp history shows it`,
+      `${store.place} keeps what was paid and posted, so that nothing is done twice. To see it: ${commandOf("history", host)}`,
     );
   return fail(
     NAME,
