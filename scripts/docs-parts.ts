@@ -35,7 +35,7 @@ const CLONE_STEPS = `1. Install [Node.js](https://nodejs.org) 20.19 or newer and
    \`\`\`
 
 3. **Claude Desktop:** make the bundle. Then double-click \`dist-bundle/faceless-video-mcp.mcpb\`. Claude Desktop shows a form: enter your key and the
-   service's address, or turn on **Sandbox**. The bundle runs on the Node.js that Claude Desktop brings along.
+   service's address. An empty form is the **sandbox**. The bundle runs on the Node.js that Claude Desktop brings along.
 
    \`\`\`sh
    npm run bundle
@@ -52,7 +52,7 @@ const CLONE_STEPS = `1. Install [Node.js](https://nodejs.org) 20.19 or newer and
 
 const RELEASED_STEPS = `1. **Claude Desktop:** download \`faceless-video-mcp.mcpb\` from the [latest
    release](https://github.com/faceless-video/faceless-video-mcp/releases/latest), and double-click it. Claude Desktop shows a form: enter your key and the
-   service's address, or turn on **Sandbox**. You need no Node.js: Claude Desktop brings its own.
+   service's address. An empty form is the **sandbox**. You need no Node.js: Claude Desktop brings its own.
 2. **Any other client:** install [Node.js](https://nodejs.org) ${manifest.engines.node.replace(">=", "")} or newer, run one command, and do what it prints. This one is for
    Claude Code; the [other clients](#one-command-per-client) differ only in the name. Without an account, add \`--sandbox\`.
 

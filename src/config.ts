@@ -3,6 +3,7 @@
 
 import { join } from "node:path";
 import { DATABASE_EXAMPLE, parseDatabaseAddress } from "./settings/database-address.ts";
+import { isStartedByBundle } from "./settings/form.ts";
 import { isLoopback } from "./settings/loopback.ts";
 import {
   EXAMPLE_URL,
@@ -286,6 +287,8 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     startsSandbox,
     /** Absent if there are problems, and if this process starts a sandbox, which has its own. */
     service,
+    /** The user knows the settings by the titles of the bundle's form. */
+    isBundle: isStartedByBundle(env),
     /** Settings that are needed, or guard money, privacy or publicity: every tool call fails with them. */
     problems,
     /** Settings whose default is used instead. */

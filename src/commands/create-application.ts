@@ -18,6 +18,7 @@ import type { Config } from "../config.ts";
 import { createLog } from "../log.ts";
 import { createRedact, type Redact } from "../redact.ts";
 import { notConfiguredError, ServiceClient } from "../service/client.ts";
+import { inWordsOfForm } from "../settings/form.ts";
 import { openJournalStore } from "./open-journal.ts";
 
 type Given = Pick<Application, "config" | "service" | "clock" | "log"> &
@@ -105,6 +106,7 @@ export function createApplication({ config, service, clock, log, redact, onWait 
     }),
     publishOnce: new PublishOnce({ service, guard, journal }),
     finishPaidRequests: () => guard.close(),
+    nameSettings: config.isBundle ? inWordsOfForm : (text: string) => text,
     asksBeforeOrders: config.confirmGenerate !== "off",
     hasPaidRequest: () => guard.isBusy,
     canPublish: !config.readOnly && !config.noPublish,

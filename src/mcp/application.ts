@@ -30,6 +30,8 @@ export interface Application extends Pick<ToolContext, "generateOnce" | "publish
   /** True if clients are offered publish_video. */
   readonly canPublish: boolean;
   readonly elicitation: Elicitation;
+  /** An error's text with the names by which the user knows the settings. */
+  readonly nameSettings: (text: string) => string;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -19,11 +19,12 @@ export function successResult(structuredContent: Readonly<Record<string, unknown
 export function failureResult(
   error: BridgeError,
   effect: Effect,
-  nowMs: number,
+  { clock, nameSettings }: Pick<Application, "clock" | "nameSettings">,
   addition?: string,
 ): CallToolResult {
+  const text = nameSettings(describeFailure(error, effect, clock.now()));
   return {
-    content: [{ type: "text", text: inSentences(describeFailure(error, effect, nowMs), addition) }],
+    content: [{ type: "text", text: inSentences(text, addition) }],
     isError: true,
     _meta: { "faceless/error": errorMeta(error) },
   };
@@ -33,13 +34,13 @@ export function failureResult(
 export function readError(
   error: unknown,
   unknown: ProtocolError,
-  { log, clock }: Pick<Application, "log" | "clock">,
+  { log, clock, nameSettings }: Pick<Application, "log" | "clock" | "nameSettings">,
   data: Record<string, unknown> = {},
 ): ProtocolError {
   const failure = toBridgeError(error, "rejected");
   if (failure.facts.code === "not_found" && !failure.facts.retryable) return unknown;
   log.info(failure.message, failure.cause);
   const details = { ...data, "faceless/error": errorMeta(failure) };
-  const text = describeFailure(failure, "reads", clock.now());
+  const text = nameSettings(describeFailure(failure, "reads", clock.now()));
   return new ProtocolError(ProtocolErrorCode.InternalError, text, details);
 }

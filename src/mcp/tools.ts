@@ -25,7 +25,7 @@ type McpRequest = ServerContext["mcpReq"];
 
 /** The SDK's own registration would check arguments first, and hide from a call that it asks for a task. */
 export function registerTools({ server }: McpServer, application: Application, tasks: Tasks): void {
-  const { log, clock, config } = application;
+  const { log, config } = application;
   const tools = toolsFor(config);
   server.registerCapabilities({ tools: { listChanged: false } });
   server.setRequestHandler("tools/list", (_request, { mcpReq }) => {
@@ -64,7 +64,7 @@ export function registerTools({ server }: McpServer, application: Application, t
       if (error instanceof AskUser) return error.result;
       const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
       log.info(`${name}: ${failure.message}`, failure.cause);
-      return failureResult(failure, effect, clock.now(), takeTooLate());
+      return failureResult(failure, effect, application, takeTooLate());
     }
   });
 }

@@ -72,16 +72,35 @@ test.each([
   ["untouched", {}],
   ["empty", { api_key: "", base_url: "", save_dir: "", max_generations: "" }],
   ["switched off", { sandbox: false, no_publish: false, read_only: false }],
-])(
-  "with settings that are %s, the bundle lists all tools and calls name what is missing",
-  async (_how, values) => {
-    const client = await install(values);
-    expect((await client.raw.listTools()).tools).toHaveLength(TOOLS.length);
-    const result = await generate(client);
-    expect(result.isError).toBe(true);
-    expect(textOf(result)).toMatch(/FACELESS_API_KEY is not set; FACELESS_BASE_URL is not set/);
-  },
-);
+])("with settings that are %s, the bundle starts the sandbox and says so", async (_how, values) => {
+  const client = await install(values);
+
+  expect((await client.raw.listTools()).tools).toHaveLength(TOOLS.length);
+  const { structuredContent, isError } = await generate(client);
+  expect([isError, structuredContent?.["summary"]]).toEqual([
+    undefined,
+    expect.stringContaining("This is a sandbox"),
+  ]);
+});
+
+test.each([
+  [
+    "only a key",
+    { api_key: KEY },
+    "This server is not set up: “Service address” is not set. This call started no video and spent no credits. The same call would fail again. Tell the user: “Service address”: Set it to the service's address, such as https://videos.example.com. Then switch this extension off and on again. To try it without an account, turn on “Sandbox” in this extension's settings.",
+  ],
+  ["only an address", { base_url: "https://videos.test" }, "“Your key” is not set"],
+  [
+    "another word for the question",
+    { sandbox: true, confirm_publish: "yes" },
+    "“Ask before posting” is not one of on, off, always",
+  ],
+])("with %s, the bundle says what is missing in the words of its form", async (_, values, told) => {
+  const result = await generate(await install(values));
+
+  expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining(told)]);
+  expect(textOf(result)).not.toMatch(/FACELESS_|--sandbox/);
+});
 
 test("the bundle's switches and numbers apply to the server", async () => {
   const client = await install({ sandbox: true, no_publish: true, max_generations: 1 });
@@ -94,24 +113,26 @@ test("the bundle's switches and numbers apply to the server", async () => {
   expect(names).toEqual(TOOLS.filter((name) => !["generate_video", "publish_video"].includes(name)));
 });
 
-test("each title on the bundle's settings page holds the name that the server's texts use", async () => {
+test("the bundle's form begins with what everybody needs, and names no variable", async () => {
   const { user_config: settings = {} } = await readManifest();
 
   expect(Object.values(settings).map(({ title }) => title)).toEqual([
-    "API key (FACELESS_API_KEY)",
-    "Service address (FACELESS_BASE_URL)",
-    "Folder for finished videos (FACELESS_SAVE_DIR)",
-    "Maximum number of videos (FACELESS_MAX_GENERATIONS)",
-    "Ask before ordering (FACELESS_CONFIRM_GENERATE)",
-    "Ask before publishing (FACELESS_CONFIRM_PUBLISH)",
-    "Folder for the record of orders and posts (FACELESS_STATE_DIR)",
-    "Sandbox (--sandbox)",
-    "Read only (--read-only)",
-    "Never publish (--no-publish)",
+    "Sandbox",
+    "Your key",
+    "Service address",
+    "Folder for finished videos",
+    "Ask before ordering",
+    "Ask before posting",
+    "Most videos in 24 hours",
+    "Never post",
+    "Only look",
+    "Folder for the record of orders and posts",
   ]);
+  expect(JSON.stringify(settings)).not.toMatch(/FACELESS_|--[a-z]|journal|client|process/);
+  expect(settings["base_url"]?.description).toContain("https://videos.example.com");
 });
 
-test("the bundle's key is sent, and with “Ask before publishing” off nobody is asked", async () => {
+test("the bundle's key is sent, and with “Ask before posting” off nobody is asked", async () => {
   const service = await scriptedService({
     [STATUS]: { json: { status: "completed", videoUrls: [] } },
     [PUBLISH]: { json: { results: [{ platform: "tiktok", ok: true }] } },

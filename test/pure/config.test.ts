@@ -37,6 +37,7 @@ test("with only key and URL set, every other setting has its default", () => {
     confirmPublish: "on",
     stateDir: `${HOME}/.faceless-video-mcp`,
     makesStateDir: true,
+    isBundle: false,
     logLevel: "warn",
   });
 });

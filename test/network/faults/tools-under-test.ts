@@ -104,7 +104,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = tr
       const failure = toBridgeError(thrown, tool.effect === "reads" ? "rejected" : "unknown");
       log.info(`${tool.name}: ${failure.message}`, failure.cause);
       error = failure.facts;
-      return failureResult(failure, tool.effect, clock.now());
+      return failureResult(failure, tool.effect, { clock, nameSettings: (text) => text });
     });
     const json = redact(JSON.stringify(result));
     written += json;
