@@ -68,12 +68,13 @@ function findForeignScript(words: readonly Word[], language: string): readonly W
 
 /** A country's code that is also a small language's: "br" is Breton, "kr" is Kanuri. */
 function reviewCountryCode(words: readonly Word[], language: string): OrderWarning[] {
-  const { language: base, region } = new Intl.Locale(language);
+  const { language: base, region, script } = new Intl.Locale(language);
   const country = countryName(base);
   const meant = mainLanguageOf(base);
   if (
     isCommonLanguage(base) ||
     country === undefined ||
+    script !== undefined ||
     (region ?? base.toUpperCase()) !== base.toUpperCase() ||
     meant === undefined ||
     meant === base ||

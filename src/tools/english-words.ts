@@ -24,10 +24,13 @@ const COMMON_WORDS: ReadonlySet<string> = new Set(
     "earth tree death love isn't don't can't it's that's i'm you're didn't doesn't won't i've we're there's what's let's"
   ).split(" "),
 );
-/** Words that are as frequent in English, and that other languages have, too. */
+/** Frequent words of English that other languages have, too. */
 const SHARED_WORDS: ReadonlySet<string> = new Set(
   "a an I in is to on at as was for of it are he her him we me no so or by be do has had all can".split(" "),
 );
+
+/** Beginnings and endings of English words that are rare elsewhere: a list of nouns has no frequent word. */
+const LOOKS_ENGLISH = /(?:ing|ed|ly|tion|ness|ght|ck|sh|th|ow|ew)s?$|^(?:wh|kn|wr)/;
 
 /** Shares of a text's words: English has about 30 % of the first and 25 % of the second kind, other languages 0 % and 5 %. */
 const FOREIGN_BELOW = { common: 0.08, shared: 0.25 } as const;
@@ -51,7 +54,7 @@ export interface EnglishCount {
 /**
  * Counts the words that are typical of English. Measured with quotations of at least 8 words (Debian's packages of
  * fortunes): 97 % of 48,000 in German, Spanish, Czech, Italian, Polish and Portuguese read as foreign, and of 5,800 in
- * English 95 % as English and 0.1 % as foreign.
+ * English 96 % as English and 0.1 % as foreign.
  */
 export function countEnglish(text: readonly Word[]): EnglishCount {
   const latin = text
@@ -59,7 +62,10 @@ export function countEnglish(text: readonly Word[]): EnglishCount {
     .map((word) => ({ ...word, text: comparable(word.text) }));
   const words = latin.filter(({ text, isName }) => !isName || COMMON_WORDS.has(text)).length;
   const common = latin.filter(({ text }) => COMMON_WORDS.has(text)).length;
-  const shared = latin.filter(({ text }) => SHARED_WORDS.has(text)).length;
+  const shared = latin.filter(
+    ({ text, isName }) =>
+      SHARED_WORDS.has(text) || (!isName && !COMMON_WORDS.has(text) && LOOKS_ENGLISH.test(text)),
+  ).length;
   const isJudged = words >= MIN_WORDS;
   const isEnglish =
     isJudged &&

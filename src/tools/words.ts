@@ -25,29 +25,43 @@ export interface Word {
   readonly isName: boolean;
 }
 
+/** A title has few small words, and few marks: a list of names has more. */
+const TITLE = { minWords: 8, wordsPerMark: 6, capitals: 0.75 } as const;
+
 /** The words of a text. Numbers are none. */
 export function readWords(text: string): Word[] {
   const tokens = text.match(TOKENS) ?? [];
-  const isShouted = isMostly(tokens, (token) => token.length > 1 && token === token.toUpperCase());
-  const isCapitalized = (token = "") => /\p{Lu}/u.test(token);
+  const hasNames = !isShoutedOrTitle(text, tokens);
   return tokens.flatMap((token, index) => {
     if (!LETTER.test(token)) return [];
     const isLatin = LATIN.test(token);
     const next = tokens[index + 1] ?? "";
     const beginsSentence = !LETTER.test(tokens[index - 1] ?? "") && LETTER.test(next) && !isCapitalized(next);
-    const isName = isLatin && !isShouted && isCapitalized(token) && !beginsSentence;
-    return [{ text: token, isLatin, isName }];
+    return [{ text: token, isLatin, isName: hasNames && isLatin && isCapitalized(token) && !beginsSentence }];
   });
 }
 
-function isMostly(tokens: readonly string[], matches: (token: string) => boolean): boolean {
-  const words = tokens.filter((token) => LATIN.test(token));
-  return words.filter(matches).length * 2 > words.length;
+function isCapitalized(word: string): boolean {
+  return /\p{Lu}/u.test(word);
+}
+
+/** Capitals Throughout Are No Sign of Names, and neither ARE THESE. Among other scripts, they are. */
+function isShoutedOrTitle(text: string, tokens: readonly string[]): boolean {
+  const words = tokens.filter((token) => LETTER.test(token));
+  if (!words.every((word) => LATIN.test(word))) return false;
+  const isShouted = (word: string) => word.length > 1 && word === word.toUpperCase();
+  if (words.filter(isShouted).length * 2 > words.length) return true;
+  const marks = text.match(/[,.;:!?&/|]/g)?.length ?? 0;
+  return (
+    words.length >= TITLE.minWords &&
+    marks * TITLE.wordsPerMark < words.length &&
+    words.filter(isCapitalized).length >= words.length * TITLE.capitals
+  );
 }
 
 /** Languages that are written in more scripts than the usual one. */
 const OTHER_SCRIPTS: Readonly<Record<string, string>> = {
-  ...Object.fromEntries("sr bs uz az kk tk tg ky".split(" ").map((language) => [language, "Latn Cyrl"])),
+  ...Object.fromEntries("sr bs uz az kk tk".split(" ").map((language) => [language, "Latn Cyrl"])),
   ...Object.fromEntries("pa sd ku ha ms".split(" ").map((language) => [language, "Latn Guru Deva Arab"])),
 };
 /** Scripts of several alphabets. */

@@ -179,16 +179,35 @@ test("other languages are noticed and not guessed, names are no words, and Engli
   const rates = await measureRates(samplesSchema.parse(languages));
 
   expect(rates.map(({ kind, count, failed }) => [kind, count, failed.length])).toEqual([
-    ["Latin letters, no language given: missed", 117, 3],
-    ['Latin letters, language "en" given: missed', 117, 3],
+    ["Latin letters, no language given: missed", 117, 4],
+    ['Latin letters, language "en" given: missed', 117, 4],
     ["other scripts, no language given: missed", 21, 0],
     ['other scripts, language "en" given: missed', 21, 0],
     ["English, no language given: false alarms", 50, 0],
     ['English, language "en" given: false alarms', 50, 0],
     ["another language is named", 188, 0],
     ["own language given: false alarms", 138, 0],
-    ['English, language "de" given: missed', 50, 23],
+    ['English, language "de" given: missed', 50, 22],
   ]);
+});
+
+test.each([
+  "Por Que Os Gatos Dormem O Dia Inteiro No Sofá Da Sala",
+  "DIE KATZE SCHLÄFT DEN GANZEN TAG AUF DEM SOFA",
+])("capitals hide no other language: %s", async (topic) => {
+  expect(await findingsOf({ topic })).toEqual([expect.stringContaining("doesn't read like English")]);
+});
+
+test.each([
+  "How To Grow Tomatoes Indoors Without A Garden",
+  "THE FOX STEALS SOCKS BECAUSE SOCKS ARE SOFT",
+  "Boil pasta. Fry guanciale. Whisk eggs, pecorino, pepper. Toss everything off heat. Eat immediately.",
+  "Tap. Tap. Scratch. Brush. Crunch. Whisper. Tingle. Drip. Drip. Drip.",
+  "Squats, lunges, planks, burpees, push-ups: twenty reps each, three sets, zero excuses.",
+  "Ferrari Lamborghini Bugatti Koenigsegg Pagani McLaren",
+  "Ángel Di María: Louis van Gaal dynamic was why I left Manchester United",
+])("clipped English, capitals and lists of names are not held back: %s", async (topic) => {
+  expect(await findingsOf({ topic })).toEqual([]);
 });
 
 test.each([
@@ -236,6 +255,7 @@ test("a country's code is doubted besides the script of another language", async
 
 test.each([
   ["sv", "Sweden's language, and not El Salvador's", FOREIGN_TEXTS.sv],
+  ["ug-Latn", "Uyghur, which isn't Uganda's", "Tülke her kéchisi bir pay paypaq oghrilaydu."],
   ["br-FR", "Breton as it is spoken in France", "Al louarn a laer ur roched bep noz en ti."],
   ["be", "Belarusian, in its own script", "Ліса кожную ноч крадзе адну шкарпэтку."],
   ["bs", "Bosnian", "Lisica krade tačno jednu čarapu svake noći u godini."],
