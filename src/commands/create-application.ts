@@ -82,7 +82,7 @@ export function createApplication({ config, service, clock, log, redact, onWait 
     reader,
     async download(link, path, signal) {
       const { download } = await import("../jobs/download.ts");
-      await download(link, path, { service: config.service ?? SANDBOX, signal });
+      await download(link, path, { service: config.service ?? SANDBOX, signal, nowMs: clock.now() });
     },
     clock,
     log,

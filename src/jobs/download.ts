@@ -7,21 +7,29 @@ import type { Dispatcher } from "undici";
 import type { ServiceConfig } from "../config.ts";
 import { isLoopback } from "../settings/loopback.ts";
 import { createDispatcher } from "../service/proxy.ts";
+import { readRetryAfterMs } from "../service/rate-limiter.ts";
 import { explainNetworkError } from "../service/transport-failure.ts";
 import { VERSION } from "../version.ts";
 import { DownloadFailure } from "./save-video.ts";
 
 const MAX_BYTES = 500 * 1024 * 1024;
+/** A box's length and name, or the mark of WebM. */
+const START_BYTES = 8;
 const MAX_REDIRECTS = 5;
 /** A connection that brings no byte for this long is given up. */
 const STALL_MS = 30_000;
 const DEADLINE_MS = 30 * 60_000;
+/** Storage answers so until the file has arrived, and a busy host until it has time. */
+const NOT_THERE_YET = new Set([403, 404, 408, 425, 429]);
+const NOT_A_VIDEO = "its link does not lead to a video";
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export interface DownloadOptions {
   /** Plain http is allowed on this computer if the service runs here too. */
   readonly service: Pick<ServiceConfig, "baseUrl" | "proxies">;
   readonly signal: AbortSignal;
+  /** Since the epoch. */
+  readonly nowMs: number;
 }
 
 /** Writes a new file. Throws a DownloadFailure, or the file system's error; what was written then stays. */
@@ -34,8 +42,9 @@ export async function download(
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   const signal = AbortSignal.any([options.signal, deadline]);
   try {
-    const { body } = await follow(link, { dispatcher, signal, isLocal: isLoopback(baseUrl.hostname) });
-    await pipeline(body, limitBytes, createWriteStream(path, { flags: "wx", flush: true }), { signal });
+    const isLocal = isLoopback(baseUrl.hostname);
+    const { body } = await follow(link, { dispatcher, signal, isLocal, nowMs: options.nowMs });
+    await pipeline(body, checkedBytes, createWriteStream(path, { flags: "wx", flush: true }), { signal });
   } catch (error) {
     if (deadline.aborted) throw new DownloadFailure("it took too long");
     const isOfFile = /^(?:open|write|fsync|close)$/.test(String(Reflect.get(Object(error), "syscall")));
@@ -47,10 +56,15 @@ export async function download(
   }
 }
 
+interface Following extends Pick<DownloadOptions, "signal" | "nowMs"> {
+  readonly dispatcher: Dispatcher;
+  readonly isLocal: boolean;
+}
+
 /** Requests the link and what it redirects to. */
 async function follow(
   link: string,
-  { dispatcher, signal, isLocal }: { dispatcher: Dispatcher; signal: AbortSignal; isLocal: boolean },
+  { dispatcher, signal, isLocal, nowMs }: Following,
 ): Promise<Dispatcher.ResponseData> {
   let url = checkedUrl(link, isLocal);
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
@@ -66,7 +80,7 @@ async function follow(
       },
       signal,
     });
-    if (!REDIRECTS.has(answer.statusCode)) return checkedVideo(answer);
+    if (!REDIRECTS.has(answer.statusCode)) return checkedVideo(answer, nowMs);
     await answer.body.dump();
     url = checkedUrl(headerOf(answer, "location"), isLocal, url);
   }
@@ -83,12 +97,15 @@ function checkedUrl(text: string, isLocal: boolean, base?: URL): URL {
   return url;
 }
 
-function checkedVideo(answer: Dispatcher.ResponseData): Dispatcher.ResponseData {
+function checkedVideo(answer: Dispatcher.ResponseData, nowMs: number): Dispatcher.ResponseData {
   const { statusCode } = answer;
   if (statusCode !== 200)
-    throw new DownloadFailure(`its host answered HTTP ${statusCode}`, { mayPass: statusCode >= 500 });
+    throw new DownloadFailure(`its host answered HTTP ${statusCode}`, {
+      mayPass: statusCode >= 500 || NOT_THERE_YET.has(statusCode),
+      retryAfterMs: readRetryAfterMs(answer.headers, nowMs),
+    });
   if (/^(text|image|audio)\/|^application\/\S*(json|xml)/i.test(headerOf(answer, "content-type")))
-    throw new DownloadFailure("its link does not lead to a video");
+    throw new DownloadFailure(NOT_A_VIDEO);
   // A connection that breaks would look like the end of the file.
   const isFramed = headerOf(answer, "content-length") !== "" || headerOf(answer, "transfer-encoding") !== "";
   if (!isFramed) throw new DownloadFailure("its host does not say how long the file is");
@@ -96,15 +113,32 @@ function checkedVideo(answer: Dispatcher.ResponseData): Dispatcher.ResponseData 
   return answer;
 }
 
-/** undici throws if less arrives than Content-Length says. */
-async function* limitBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** The bytes of a video that isn't too long. undici throws if less arrives than Content-Length says. */
+async function* checkedBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let bytes = 0;
+  let start = Buffer.alloc(0); // kept back until it is known for a video's
   for await (const chunk of chunks) {
     bytes += chunk.length;
     checkSize(bytes);
-    yield chunk;
+    if (bytes - chunk.length >= START_BYTES) {
+      yield chunk;
+      continue;
+    }
+    start = Buffer.concat([start, chunk]);
+    if (bytes < START_BYTES) continue;
+    checkStart(start);
+    yield start;
   }
   if (bytes === 0) throw new DownloadFailure("the file is empty");
+  if (bytes < START_BYTES) throw new DownloadFailure(NOT_A_VIDEO);
+}
+
+/** Throws for a page, a list of HLS segments, or what was compressed on its way: no player could play the file. */
+function checkStart(start: Buffer): void {
+  const isWebm = start.readUInt32BE(0) === 0x1a45dfa3;
+  // The first box of an MP4 is nearly always the first of these.
+  const isMp4 = /^(?:ftyp|styp|moov|mdat|free|skip|wide)$/.test(start.toString("latin1", 4, START_BYTES));
+  if (!isWebm && !isMp4) throw new DownloadFailure(NOT_A_VIDEO);
 }
 
 function checkSize(bytes: number): void {

@@ -18,10 +18,16 @@ import type { JobReader } from "./reader.ts";
 export class DownloadFailure extends Error {
   /** True if another request may succeed. */
   readonly mayPass: boolean;
+  /** How long the host asks to wait. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(reason: string, { mayPass = false } = {}) {
+  constructor(
+    reason: string,
+    { mayPass = false, retryAfterMs }: { mayPass?: boolean; retryAfterMs?: number | undefined } = {},
+  ) {
     super(reason);
     this.mayPass = mayPass;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -37,9 +43,19 @@ export interface VideoSaverOptions {
   readonly log: Log;
 }
 
+/** Pauses between attempts, each twice as long as the one before. */
+const ATTEMPT_PAUSE_MS = { first: 1_000, max: 60_000 } as const;
+/** How often the file of an older job is requested. */
 const MAX_ATTEMPTS = 3;
-/** The pause before the second attempt; the one before the third is twice as long. */
-const ATTEMPT_PAUSE_MS = 1_000;
+/** The file of a new job may reach its host minutes after the service has named the link. */
+const NEW_JOB_MS = 30 * 60_000;
+const MAX_RETRYING_MS = 5 * 60_000;
+/** A list that is older is read again before another attempt: the link may have run out. */
+const LINK_AGE_MS = 60_000;
+/** A virus scanner or a synchronising program may hold a file for a moment. */
+const HELD: ReadonlySet<string | undefined> = new Set(["EPERM", "EACCES", "EBUSY"]);
+const HELD_PAUSE_MS = 250;
+const MAX_HELD_MS = 10_000;
 /** The first call that asks for a failed video after this pause tries it again. */
 const RETRY_PAUSE_MS = 30_000;
 /** The list may lag behind the status, or never name a link: about 8 minutes in all. */
@@ -91,8 +107,11 @@ export class VideoSaver {
   }
 
   async #refresh(folder: string, jobIds: readonly string[]): Promise<void> {
-    const { book } = this.#options;
-    const names = await readNames(folder);
+    const { book, log } = this.#options;
+    const names = await this.#readNames(folder).catch((error: unknown) => {
+      log.warn(`The list of saved videos can't be read: ${describeFolderError(error)}.`, error);
+    });
+    if (names === undefined) return;
     for (const jobId of jobIds) {
       const name = names.get(jobId);
       const path = join(folder, name ?? "");
@@ -121,10 +140,14 @@ export class VideoSaver {
       await book.readJournal();
       const name = nameOf(book.get(jobId), clock.now());
       const path = join(folder, name);
-      if (!hasLink || signal.aborted || (await readNames(folder)).has(jobId)) return;
+      if (!hasLink || signal.aborted || (await this.#readNames(folder)).has(jobId)) return;
       book.note(jobId, { saved: { state: "saving", path } });
-      await this.#inSlot(() => this.#write(folder, path, jobId));
-      await fs.appendFile(join(folder, RECORD), `${JSON.stringify({ jobId, name })}\n`);
+      await this.#write(folder, path, jobId);
+      const line = `${JSON.stringify({ jobId, name })}\n`;
+      await this.#whenFree(() => fs.appendFile(join(folder, RECORD), line)).catch((error: unknown) => {
+        // The video is there. At worst it is saved again after the user has removed it.
+        log.warn(`${RECORD} was not written: ${describeFolderError(error)}.`, error);
+      });
       book.note(jobId, { saved: { state: "saved", path } });
     } catch (error) {
       if (signal.aborted) return;
@@ -147,26 +170,68 @@ export class VideoSaver {
     return hasLink();
   }
 
-  /** Writes the file beside its place, and starts over when the connection breaks, twice at most. */
+  /** Writes the file, and starts over after what may pass: for some minutes if the job is new. */
   async #write(folder: string, path: string, jobId: string): Promise<void> {
-    const { book, download, clock } = this.#options;
+    const { book, reader, clock } = this.#options;
     const { signal } = this.#shutdown;
+    const { first, max } = ATTEMPT_PAUSE_MS;
     await fs.mkdir(folder, { recursive: true });
     if (await exists(path)) return;
+    const isNew = (book.ageMs(jobId) ?? Infinity) < NEW_JOB_MS;
+    const endsMs = clock.monotonicMs() + MAX_RETRYING_MS;
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted();
-      // Two processes may save the same video, so each writes to a file of its own.
-      const part = join(folder, `.faceless-${crypto.randomUUID()}.part`);
       try {
-        await download(book.get(jobId).link?.url ?? "", part, signal);
-        return await fs.rename(part, path);
+        return await this.#inSlot(() => this.#writeOnce(folder, path, jobId));
       } catch (error) {
-        const mayPass = error instanceof DownloadFailure && error.mayPass;
-        if (!mayPass || attempt === MAX_ATTEMPTS) throw error;
-      } finally {
-        await fs.rm(part, { force: true }).catch(() => {});
+        if (!(error instanceof DownloadFailure) || !error.mayPass) throw error;
+        const pauseMs = error.retryAfterMs ?? Math.min(max, first * 2 ** (attempt - 1));
+        const isLast = isNew
+          ? clock.monotonicMs() + pauseMs > endsMs
+          : attempt === MAX_ATTEMPTS || pauseMs > max;
+        if (isLast) throw error;
+        await pause(clock, pauseMs, signal);
+        await reader.refreshFromList(LINK_AGE_MS);
       }
-      await pause(clock, ATTEMPT_PAUSE_MS * attempt, signal);
+    }
+  }
+
+  /** Writes it beside its place, which it gets when it is whole. */
+  async #writeOnce(folder: string, path: string, jobId: string): Promise<void> {
+    const { book, download } = this.#options;
+    // Two processes may save the same video, so each writes to a file of its own.
+    const part = join(folder, `.faceless-${crypto.randomUUID()}.part`);
+    try {
+      await download(book.get(jobId).link?.url ?? "", part, this.#shutdown.signal);
+      await this.#whenFree(() => fs.rename(part, path));
+    } finally {
+      await fs.rm(part, { force: true, maxRetries: 3 }).catch(() => {});
+    }
+  }
+
+  /** The file of each job that was ever saved, by whichever process. */
+  async #readNames(folder: string): Promise<ReadonlyMap<string, string>> {
+    const text = await this.#whenFree(() => fs.readFile(join(folder, RECORD), "utf8")).catch(
+      (error: unknown) => {
+        if (HELD.has(errnoOf(error))) throw error;
+        return "";
+      },
+    );
+    return new Map(text.split("\n").flatMap(parseLine));
+  }
+
+  /** Tries again for some seconds while another program holds the file. */
+  async #whenFree<Result>(use: () => Promise<Result>): Promise<Result> {
+    const { clock } = this.#options;
+    const { signal } = this.#shutdown;
+    const endsMs = clock.monotonicMs() + MAX_HELD_MS;
+    for (;;) {
+      try {
+        return await use();
+      } catch (error) {
+        if (!HELD.has(errnoOf(error)) || signal.aborted || clock.monotonicMs() >= endsMs) throw error;
+        await pause(clock, HELD_PAUSE_MS, signal);
+      }
     }
   }
 
@@ -198,12 +263,6 @@ function wordsOf(title: string, maxBytes: number): string[] {
   return [characters.join("").replace(/-$/, "")];
 }
 
-/** The file of each job that was ever saved, by whichever process. */
-async function readNames(folder: string): Promise<ReadonlyMap<string, string>> {
-  const text = await fs.readFile(join(folder, RECORD), "utf8").catch(() => "");
-  return new Map(text.split("\n").flatMap(parseLine));
-}
-
 function parseLine(line: string): (readonly [jobId: string, name: string])[] {
   try {
     const { jobId, name } = lineSchema.parse(JSON.parse(line));
@@ -226,6 +285,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   EDQUOT: "the disk quota is used up",
   EACCES: "permission denied",
   EPERM: "permission denied",
+  EBUSY: "another program holds the file",
   EROFS: "the disk is read-only",
   ENOTDIR: "a part of the folder's path is a file",
   EEXIST: "the folder's path leads to a file",

@@ -1,8 +1,10 @@
 // FACELESS_SAVE_DIR as a user sees it: finished videos become files.
 
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, promises, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { gzipSync } from "node:zlib";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { nameOf } from "../../src/jobs/save-video.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { connectLegacy, connectModern, TEST_CLIENTS, type TestClient, textOf } from "../fixtures/clients.ts";
@@ -11,8 +13,11 @@ import { temporaryFolder } from "../fixtures/folder.ts";
 import { type Script, scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 
-/** No two parts of it are alike. */
-const VIDEO = Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * index) % 251));
+/** Begins as an MP4 does. No two parts of it are alike. */
+const VIDEO = Buffer.concat([
+  Buffer.from("\0\0\0\x20ftypisom", "latin1"),
+  Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * index) % 251)),
+]);
 const MP4 = { headers: { "content-type": "video/mp4" }, body: VIDEO };
 const FILE = "GET /final.mp4";
 const UNTITLED = /^faceless-\d{4}-\d\d-\d\d-0f4b6f2e\.mp4$/;
@@ -127,7 +132,7 @@ test("a list saves what this computer ordered, once: neither the rest nor what t
 });
 
 test("a failed download is a sentence of the next list, too", async () => {
-  const { service, env, finalVideoUrl } = await setUp({ status: 404 });
+  const { service, env, finalVideoUrl } = await setUp({ status: 410 });
   service.on(GENERATE, { json: { jobId: JOB_ID, status: "processing" } });
   service.on(VIDEOS, { json: { videos: [{ jobId: JOB_ID, status: "completed", finalVideoUrl }] } });
   const client = await connectLegacy({ env });
@@ -135,7 +140,7 @@ test("a failed download is a sentence of the next list, too", async () => {
   await client.call("get_video_status", { jobId: JOB_ID });
 
   expect(textOf(await client.call("list_videos"))).toContain(
-    "A video could not be saved on this computer: its host answered HTTP 404. A later list_videos tries again.",
+    "A video could not be saved on this computer: its host answered HTTP 410. A later list_videos tries again.",
   );
 });
 
@@ -164,6 +169,26 @@ test.each<[string, Script, string]>([
     { headers: { "content-type": "text/html" }, body: "<p>" },
     "its link does not lead to a video",
   ],
+  [
+    "answers with a page that it calls a file",
+    {
+      headers: { "content-type": "application/octet-stream" },
+      body: "<!doctype html><title>Sign in</title>",
+    },
+    "its link does not lead to a video",
+  ],
+  [
+    "answers with a list of HLS segments",
+    { headers: { "content-type": "application/vnd.apple.mpegurl" }, body: "#EXTM3U\n#EXT-X-VERSION:3\n" },
+    "its link does not lead to a video",
+  ],
+  [
+    "compresses the file, though nobody asked for that",
+    { headers: { ...MP4.headers, "content-encoding": "gzip" }, body: gzipSync(VIDEO) },
+    "its link does not lead to a video",
+  ],
+  ["answers with a few bytes", { ...MP4, body: VIDEO.subarray(0, 7) }, "its link does not lead to a video"],
+  ["answers with nothing", { ...MP4, body: "" }, "the file is empty"],
   [
     "names more than 500 MB",
     (_, { outgoing }) => void outgoing.writeHead(200, { "content-length": 500 * 1024 * 1024 + 1 }).write("x"),
@@ -201,7 +226,7 @@ test.each<[string, Script, string]>([
 test("a download that breaks off is begun anew, three times at most", async () => {
   const cut: Script = (_, { outgoing }) => {
     outgoing.writeHead(200, { "content-type": "video/mp4", "content-length": VIDEO.length });
-    outgoing.write(Buffer.alloc(1_000));
+    outgoing.write(VIDEO.subarray(0, 1_000));
     outgoing.socket?.end();
   };
   const lucky = await setUp([cut, "reset", MP4]);
@@ -217,6 +242,49 @@ test("a download that breaks off is begun anew, three times at most", async () =
     files: [],
   });
 });
+
+test.each<[string, Script]>([
+  ["is busy for a second", [{ status: 429, headers: { "retry-after": "1" } }, MP4]],
+  ["does not have the file yet", [{ status: 404 }, { status: 403 }, MP4]],
+  ["sends the first bytes one by one", (_, { outgoing }) => void sendSlowly(outgoing)],
+  ["has a WebM file", { ...MP4, body: Buffer.from("1a45dfa3a3428681", "hex") }],
+])("a video is saved from a host that %s", async (_, file) => {
+  const { env, folder } = await setUp(file);
+  const client = await connectLegacy({ env });
+
+  expect(await outcome(client)).toMatch(/^It is saved as /);
+  expect(filesIn(folder)).toEqual([expect.stringMatching(UNTITLED)]);
+});
+
+async function sendSlowly(outgoing: ServerResponse): Promise<void> {
+  outgoing.writeHead(200, { "content-type": "video/mp4", "content-length": VIDEO.length });
+  for (const byte of VIDEO.subarray(0, 12)) {
+    // eslint-disable-next-line no-await-in-loop -- one after the other
+    await new Promise((resolve) => outgoing.write(Buffer.from([byte]), resolve));
+  }
+  outgoing.end(VIDEO.subarray(12));
+}
+
+const held = (code: string) => Object.assign(new Error(code), { code });
+
+test.each(["EPERM", "EACCES", "EBUSY"])(
+  "a file that another program holds for a moment (%s) is saved all the same, from one download",
+  async (code) => {
+    const { env, folder, downloads } = await setUp();
+    vi.spyOn(promises, "rename").mockRejectedValueOnce(held(code)).mockRejectedValueOnce(held(code));
+    vi.spyOn(promises, "appendFile").mockRejectedValueOnce(held(code));
+    vi.spyOn(promises, "readFile").mockRejectedValueOnce(held(code));
+    onTestFinished(() => void vi.restoreAllMocks());
+    const client = await connectLegacy({ env });
+
+    expect(await outcome(client)).toMatch(/^It is saved as /);
+    expect({ files: filesIn(folder), downloads: downloads() }).toEqual({
+      files: [expect.stringMatching(UNTITLED)],
+      downloads: 1,
+    });
+    expect(readFileSync(join(folder, ".faceless-saved.jsonl"), "utf8")).toContain(JOB_ID);
+  },
+);
 
 test("five redirects are followed", async () => {
   const service = await scriptedService();

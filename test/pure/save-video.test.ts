@@ -1,0 +1,128 @@
+// When a video is requested again whose file is refused, on a virtual clock.
+
+import { promises, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { DownloadFailure, VideoSaver } from "../../src/jobs/save-video.ts";
+import { JobBook } from "../../src/jobs/job-book.ts";
+import { JOB_ID } from "../fixtures/constants.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
+import { until } from "../fixtures/until.ts";
+import { createVirtualClock } from "../fixtures/virtual-clock.ts";
+
+const START_MS = Date.UTC(2026, 10, 28);
+const MINUTE_MS = 60_000;
+
+/** A job that has become ready, whose file `download` writes or refuses. */
+function setUp(download: (attempt: number) => Error | undefined, ageMs = 4 * MINUTE_MS) {
+  const clock = createVirtualClock(START_MS);
+  const warnings: string[] = [];
+  const log = { debug() {}, info() {}, warn: (line: string) => void warnings.push(line), error() {} };
+  const order = { arguments: { topic: "Tides" }, atMs: START_MS - ageMs };
+  const book = new JobBook({
+    clock,
+    log,
+    readJournal: async () => ({ orders: [], jobs: new Map([[JOB_ID, { order, posts: [] }]]) }),
+  });
+  const folder = temporaryFolder();
+  const startedMs = clock.monotonicMs();
+  const seconds = () => (clock.monotonicMs() - startedMs) / 1_000;
+  /** Seconds since the start of each attempt, and of each look at the list. */
+  const attempts: number[] = [];
+  const looks: number[] = [];
+  const saver = new VideoSaver({
+    folder,
+    book,
+    poller: { follow: () => () => {} },
+    reader: {
+      async refreshFromList() {
+        looks.push(seconds());
+        return true;
+      },
+    },
+    async download(_link, path) {
+      attempts.push(seconds());
+      const failure = download(attempts.length);
+      if (failure !== undefined) throw failure;
+      writeFileSync(path, "a video");
+    },
+    clock,
+    log,
+  });
+  onTestFinished(() => saver.close());
+  const saved = () => book.get(JOB_ID).saved;
+  /** Lets time pass while nothing happens on disk, until the video is saved or given up. */
+  const end = async () => {
+    await book.restore();
+    const finalVideoUrl = "https://cdn.test/final.mp4";
+    book.update({ jobId: JOB_ID, status: "completed", done: true, videoUrls: [], finalVideoUrl });
+    const hasEnded = () => saved() !== undefined && saved()?.state !== "saving";
+    while (!hasEnded()) {
+      // eslint-disable-next-line no-await-in-loop -- one second after the other
+      await until(() => hasEnded() || clock.pending() > 0);
+      // eslint-disable-next-line no-await-in-loop -- as above
+      if (!hasEnded()) await clock.runFor(250);
+    }
+    return saved();
+  };
+  return { folder, attempts, looks, warnings, seconds, end };
+}
+
+const refused = (retryAfterMs?: number) =>
+  new DownloadFailure("its host answered HTTP 403", { mayPass: true, retryAfterMs });
+
+test("a new video's file that is refused is requested for five minutes, and then given up in a sentence", async () => {
+  const { attempts, looks, warnings, end } = setUp(() => refused());
+
+  expect(await end()).toEqual({ state: "failed", problem: "its host answered HTTP 403" });
+  expect(attempts).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
+  // Its link may have run out.
+  expect(looks).toEqual(attempts.slice(1));
+  expect(warnings).toEqual([`The video of job ${JOB_ID} was not saved: its host answered HTTP 403.`]);
+});
+
+test("a new video's file that comes later is saved", async () => {
+  const { attempts, warnings, end } = setUp((attempt) => (attempt < 7 ? refused() : undefined));
+
+  expect(await end()).toMatchObject({ state: "saved" });
+  expect(attempts).toHaveLength(7);
+  expect(warnings).toEqual([]);
+});
+
+test("a host that asks to wait is asked again after that, unless it takes too long", async () => {
+  const patient = setUp((attempt) => (attempt === 1 ? refused(90_000) : undefined));
+  expect(await patient.end()).toMatchObject({ state: "saved" });
+  expect(patient.attempts).toEqual([0, 90]);
+
+  const impatient = setUp(() => refused(3_600_000));
+  expect(await impatient.end()).toMatchObject({ state: "failed" });
+  expect(impatient.attempts).toEqual([0]);
+});
+
+test("an older video's file that is refused is requested three times", async () => {
+  const { attempts, end } = setUp(() => refused(), 31 * MINUTE_MS);
+
+  expect(await end()).toMatchObject({ state: "failed" });
+  expect(attempts).toEqual([0, 1, 3]);
+});
+
+test("a file that stays held by another program for ten seconds is a failed save", async () => {
+  vi.spyOn(promises, "rename").mockRejectedValue(Object.assign(new Error("held"), { code: "EBUSY" }));
+  onTestFinished(() => void vi.restoreAllMocks());
+  const { attempts, seconds, end } = setUp(() => undefined);
+
+  expect(await end()).toEqual({ state: "failed", problem: "another program holds the file (EBUSY)" });
+  expect({ attempts, seconds: seconds() }).toEqual({ attempts: [0], seconds: 10 });
+});
+
+test("a list of saved files that stays held costs nothing but itself", async () => {
+  vi.spyOn(promises, "appendFile").mockRejectedValue(Object.assign(new Error("held"), { code: "EBUSY" }));
+  onTestFinished(() => void vi.restoreAllMocks());
+  const { folder, warnings, end } = setUp(() => undefined);
+
+  expect(await end()).toEqual({
+    state: "saved",
+    path: expect.stringContaining(join(folder, "faceless-2026")),
+  });
+  expect(warnings).toEqual([expect.stringContaining("another program holds the file (EBUSY)")]);
+});
