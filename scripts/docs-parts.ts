@@ -23,9 +23,12 @@ const NPX = { npm: manifest.isOnNpm ? "" : NPX_LATER };
 
 const TRY = "Make a 30-second video about why the sea is salty.";
 
-/** Before the first release, everything is made in a clone. */
-const CLONE_STEPS = `1. Install [Node.js](https://nodejs.org) 20.19 or newer and [git](https://git-scm.com).
-2. Get this program and build it:
+/** Before the first release: the bundle of a preview, and everything else in a clone. */
+const CLONE_STEPS = `1. **Claude Desktop:** download \`faceless-video-mcp.mcpb\` from the
+   [preview](https://github.com/faceless-video/faceless-video-mcp/releases/tag/preview), and double-click it. Claude Desktop shows a form: enter your key and the
+   service's address. An empty form is the **sandbox**. You need no Node.js: Claude Desktop brings its own.
+2. **Any other client:** install [Node.js](https://nodejs.org) 20.19 or newer and [git](https://git-scm.com). Open a terminal, get this program, and build
+   it. In Windows PowerShell, write \`npm.cmd\` for \`npm\`.
 
    \`\`\`sh
    git clone https://github.com/faceless-video/faceless-video-mcp
@@ -34,21 +37,14 @@ const CLONE_STEPS = `1. Install [Node.js](https://nodejs.org) 20.19 or newer and
    npm run build
    \`\`\`
 
-3. **Claude Desktop:** make the bundle. Then double-click \`dist-bundle/faceless-video-mcp.mcpb\`. Claude Desktop shows a form: enter your key and the
-   service's address. An empty form is the **sandbox**. The bundle runs on the Node.js that Claude Desktop brings along.
-
-   \`\`\`sh
-   npm run bundle
-   \`\`\`
-
-4. **Any other client:** run one command, and do what it prints. This one is for Claude Code; the [other clients](#one-command-per-client) differ only in
+   Then run one command, and do what it prints. This one is for Claude Code; the [other clients](#one-command-per-client) differ only in
    the name. Without an account, add \`--sandbox\`.
 
    \`\`\`sh
    node dist/bin.cjs config claude-code
    \`\`\`
 
-5. Quit the client entirely, start it again, and say: "${TRY}"`;
+3. Say: "${TRY}"`;
 
 const RELEASED_STEPS = `1. **Claude Desktop:** download \`faceless-video-mcp.mcpb\` from the [latest
    release](https://github.com/faceless-video/faceless-video-mcp/releases/latest), and double-click it. Claude Desktop shows a form: enter your key and the
@@ -60,7 +56,7 @@ const RELEASED_STEPS = `1. **Claude Desktop:** download \`faceless-video-mcp.mcp
    cd ~; npx -y faceless-video-mcp config claude-code
    \`\`\`
 
-3. Quit the client entirely, start it again, and say: "${TRY}"`;
+3. Say: "${TRY}"`;
 
 /** The settings by the readers who need them. */
 const SETTING_GROUPS = {

@@ -62,6 +62,7 @@ test("every action is GitHub's own and pinned by a commit, with its version besi
 test("only the jobs that publish may write, and they run no code of the repository", () => {
   const writing = jobs.filter(({ permissions }) => Object.values(permissions).includes("write"));
   expect(writing.map(({ id, permissions, environment }) => [id, permissions, environment])).toEqual([
+    ["preview.yml bundle", { contents: "write" }, undefined],
     ["release.yml npm", { "id-token": "write" }, "release"],
     ["release.yml attest", { attestations: "write", "id-token": "write" }, "release"],
     ["release.yml assets", { contents: "write" }, undefined],
@@ -110,7 +111,61 @@ test("a release is checked, tested, attested and downloadable before the registr
   const order = ["pack", "npm", "attest", "assets", "registry"].map((id) => jobOf(`release.yml ${id}`));
   expect(order.map((job) => job?.needs)).toEqual(["check", "pack", "pack", ["npm", "attest"], "assets"]);
   expect(order.map((job) => job?.steps[0]?.with?.["name"])).toEqual([undefined, ...Array(4).fill("packed")]);
-  expect(order[2]?.steps.at(-1)?.with).toEqual({ "subject-path": "*.tgz\n*.mcpb\n*.tar.gz\n" });
+  expect(order[2]?.steps[1]?.with).toEqual({ "subject-path": "*.tgz\n*.mcpb\n*.tar.gz\n" });
+  expect(order[3]?.steps[1]?.with?.["name"]).toBe(order[2]?.steps.at(-1)?.with?.["name"]);
+});
+
+test("a release has the package, the bundle, Gemini CLI's archives and the attestation to download", async () => {
+  const step = jobOf("release.yml assets")?.steps.at(-1);
+  const cwd = temporaryFolder();
+  const files = ["a.mcpb", "a.tgz", "linux.tar.gz", "a.intoto.jsonl"];
+  await Promise.all(files.map((file) => writeFile(join(cwd, file), "")));
+  await writeFile(join(cwd, "npm-tag"), "latest");
+  const env = await fakeProgram("gh", 'echo "$*" >&2');
+
+  const { stderr } = await run("bash", ["-e", "-c", step?.run ?? ""], {
+    cwd,
+    env: { ...env, GITHUB_REF_NAME: "v1.2.3" },
+  });
+
+  expect(stderr).toBe(
+    "release create v1.2.3 --verify-tag --prerelease=false --notes-file notes.md ./a.mcpb ./a.tgz ./linux.tar.gz ./a.intoto.jsonl\n",
+  );
+});
+
+test.each([
+  ["the first", 1],
+  ["a later", 0],
+])("%s preview is a pre-release of main with the bundle and nothing else", async (_, deleted) => {
+  const step = jobOf("preview.yml bundle")?.steps.at(-1);
+  const cwd = temporaryFolder();
+  for (const file of ["a.mcpb", "a.tgz"])
+    // eslint-disable-next-line no-await-in-loop -- there are two
+    await writeFile(join(cwd, file), "");
+  const env = await fakeProgram("gh", `echo "$*" >&2; [ "$2" = create ] || exit ${deleted}`);
+
+  const { code, stderr } = await run("bash", ["-e", "-c", step?.run ?? ""], {
+    cwd,
+    env: { ...env, GITHUB_SHA: "c0ffee" },
+  });
+
+  expect([code, stderr.split("\n").slice(0, 2)]).toEqual([
+    0,
+    [
+      "release delete preview --yes --cleanup-tag",
+      expect.stringMatching(/^release create preview --prerelease --target c0ffee --title .+ \.\/a\.mcpb$/),
+    ],
+  ]);
+});
+
+test("the container for directories runs what package.json names, on a Node.js that it supports", async () => {
+  const read = (name: string) => readFile(new URL(`../../${name}`, import.meta.url), "utf8");
+  const dockerfile = await read("Dockerfile");
+
+  expect(dockerfile).toContain(`ENTRYPOINT ["node", "/app/${manifest.bin["faceless-video-mcp"]}"]`);
+  const scripts = dockerfile.match(/(?<=npm run )[\w:-]+/g) ?? [];
+  expect(scripts.filter((name) => !Object.hasOwn(manifest.scripts, name))).toEqual([]);
+  expect(dockerfile.match(/^FROM .*/gm)).toEqual(["FROM node:22-slim AS build", "FROM node:22-slim"]);
 });
 
 test.each([
