@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 /** Tests that replace a module or its timers, or look at what the whole process holds. */
 const ISOLATED = [
-  "test/network/{journal-postgres,leaks,late-answers,deadline}.test.ts",
+  "test/network/{journal-postgres,leaks,late-answers,deadline,dead-connections,mcp-deadline}.test.ts",
   "test/features/{call-patience,sandbox/webhooks}.test.ts",
 ];
 

@@ -6,6 +6,7 @@ import { type Clock, pause } from "../clock.ts";
 import { BridgeError, cancelledError } from "../errors.ts";
 import type { Job } from "../service/responses.ts";
 import type { Service } from "../service/client.ts";
+import type { CallOptions } from "../service/request-sender.ts";
 import { describeAge } from "../text.ts";
 import { LOOK_FIRST_MS } from "../service/time-budget.ts";
 import type { JobBook } from "./job-book.ts";
@@ -16,6 +17,8 @@ export type JobSource = Pick<Service, "getJob" | "listNewestVideos" | "backgroun
 export interface ReadOptions {
   /** No user waits: a completed job may lack its final video, which the next read for a user looks up. */
   readonly background: boolean;
+  /** Replaces the usual time of the request. */
+  readonly deadlineMs?: number;
   /** Ends this caller's waiting. The request goes on, since others may share it. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -54,9 +57,9 @@ export class JobReader {
 
   /** The job as it stands now. One that has ended stays so. Rejects as the source does, and with `cancelled` by the signal. */
   async read(jobId: string, options: ReadOptions): Promise<Job> {
-    const { background, signal } = options;
+    const { background, deadlineMs, signal } = options;
     if (signal?.aborted === true) throw cancelledError(CANCELLED);
-    const inFlight = this.#inFlight.get(jobId) ?? this.#send(jobId, background);
+    const inFlight = this.#inFlight.get(jobId) ?? this.#send(jobId, { background, deadlineMs });
     if (!background) inFlight.wantsFinalVideo = true;
     try {
       return await untilAborted(inFlight.answer, signal);
@@ -70,7 +73,8 @@ export class JobReader {
 
   /** As `read`; undefined if it couldn't be read in a few seconds. Never rejects. */
   async tryRead(jobId: string, signal: AbortSignal): Promise<Job | "not found" | undefined> {
-    const read = this.read(jobId, { background: false, signal }).catch((error: unknown) => {
+    const options = { background: false, deadlineMs: LOOK_FIRST_MS, signal };
+    const read = this.read(jobId, options).catch((error: unknown) => {
       if (!(error instanceof BridgeError) || error.facts.code !== "not_found") return undefined;
       // A gateway's 404, for which the user has to check the address, says nothing of the job.
       return error.facts.isForUser === true ? undefined : ("not found" as const);
@@ -130,10 +134,11 @@ export class JobReader {
     );
   }
 
-  #send(jobId: string, background: boolean): InFlightRead {
+  #send(jobId: string, options: Pick<CallOptions, "background" | "deadlineMs">): InFlightRead {
+    const { background = false } = options;
     const request = async () => {
       const { source, book } = this.#options;
-      const latest = await source.getJob(jobId, { background }).catch(async (error: unknown) => {
+      const latest = await source.getJob(jobId, options).catch(async (error: unknown) => {
         const isUnknown = error instanceof BridgeError && error.facts.code === "not_found";
         throw isUnknown ? await this.explainNotFound(jobId, error) : error;
       });

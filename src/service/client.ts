@@ -194,7 +194,8 @@ export class ServiceClient {
     const read = (answer: ParsedResponse) =>
       readOpenApi(requests.accept(operation, answer), requests.address(""));
     try {
-      return await requests.request(operation, { url }, read);
+      // Calls wait two seconds for it, less than a dead connection takes.
+      return await requests.request(operation, { url }, read, { isFresh: true });
     } catch (error) {
       // If it was not sent, the next call asks again. Any other failure is final.
       if (error instanceof BridgeError && error.facts.outcome === "not_sent") throw error;

@@ -10,7 +10,7 @@ import { platformIn, UNKNOWN_PLATFORM } from "./platforms.ts";
 import type { RequestSender } from "./request-sender.ts";
 import { type ConnectedPlatform, itemsOf, MAX_ID, MAX_RESULTS, type ParsedResponse } from "./responses.ts";
 
-/** How much longer the SDK waits for an answer than a request has. */
+/** How much sooner than the call the SDK ends, and a request sooner than the SDK: it says why. */
 const SPARE_MS = 500;
 
 export interface McpCall {
@@ -49,7 +49,8 @@ export async function listThroughMcp(call: McpCall): Promise<readonly ConnectedP
         body: typeof body === "string" ? body : "",
       } as const;
       try {
-        return await requests.request(operation, parts, read, { deadlineMs: leftMs(), signal });
+        const deadlineMs = Math.max(1, leftMs() - 2 * SPARE_MS);
+        return await requests.request(operation, parts, read, { deadlineMs, signal });
       } catch (error) {
         failure = toBridgeError(error, "unknown");
         throw failure;
@@ -61,8 +62,8 @@ export async function listThroughMcp(call: McpCall): Promise<readonly ConnectedP
       { name: "faceless-video-mcp", version: VERSION },
       { versionNegotiation: { mode: "auto" } },
     );
-    // By itself the SDK would wait a minute. A request that ends first says why.
-    const options = () => ({ timeout: leftMs() + SPARE_MS });
+    // By itself the SDK would wait a minute.
+    const options = () => ({ timeout: Math.max(1, leftMs() - SPARE_MS) });
     await client.connect(transport, options());
     const tool = { name: "list_connected_platforms", arguments: {} };
     const result = await client.callTool(tool, options());

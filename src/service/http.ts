@@ -6,11 +6,12 @@ import type { Dispatcher } from "undici";
 import { readWhatHasCome } from "../clock.ts";
 import type { Proxies } from "../config.ts";
 import type { Redact } from "../redact.ts";
-import { LATE_ANSWER_MS } from "./time-budget.ts";
+import { decode, EncodingError, encodingsOf } from "./content-encoding.ts";
 import { createDispatcher } from "./proxy.ts";
 import type { ResponseHeaders } from "./rate-limiter.ts";
 import { MAX_ANSWER_BYTES, type ServiceResponse } from "./responses.ts";
 import type { Method } from "./retry.ts";
+import { LATE_ANSWER_MS } from "./time-budget.ts";
 import { explainNetworkError, type TransportFacts, TransportFailure } from "./transport-failure.ts";
 
 export interface HttpRequest {
@@ -23,13 +24,20 @@ export interface HttpRequest {
   readonly redact: Redact;
   /** Covers everything, the answer's body included. */
   readonly deadlineMs: number;
+  /** The time that the failure at the deadline names. Default: `deadlineMs`. */
+  readonly toldMs?: number;
   readonly signal?: AbortSignal | undefined;
   /**
    * A paid answer must not be lost: once the request was sent, a cancellation is ignored, and the failure at its
    * deadline has the answer that may still come within LATE_ANSWER_MS.
    */
   readonly finishOnceSent?: boolean;
+  /** Opens a connection for this request alone: a kept one may be dead without a sign. */
+  readonly isFresh?: boolean;
 }
+
+const MAX_HEADER_BYTES = 64 * 1024;
+const MAX_IDLE_MS = 10_000;
 
 type Reason = Omit<TransportFacts, "sent" | "status">;
 
@@ -46,7 +54,8 @@ function tookTooLong(ms: number): Reason {
 
 export class Http {
   readonly #origin: string;
-  readonly #shared: Dispatcher;
+  readonly #openShared: () => Dispatcher;
+  #shared: Dispatcher; // keeps connections
   readonly #fresh: Dispatcher; // opens a connection for each request
   readonly #exchanges = new Set<Exchange>();
   #isDestroyed = false;
@@ -54,14 +63,22 @@ export class Http {
   constructor(origin: string, proxies: Proxies) {
     this.#origin = origin;
     // Each request has a deadline of its own.
-    const options = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: MAX_ANSWER_BYTES };
-    this.#shared = createDispatcher(proxies, options);
+    const options = {
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxResponseSize: MAX_ANSWER_BYTES,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      // However long the service offers to keep a connection, one that is idle may have died.
+      keepAliveMaxTimeout: MAX_IDLE_MS,
+    };
+    this.#openShared = () => createDispatcher(proxies, options);
+    this.#shared = this.#openShared();
     this.#fresh = createDispatcher(proxies, { ...options, pipelining: 0 });
   }
 
   /** The whole answer. Throws a TransportFailure. */
   async send(request: HttpRequest): Promise<ServiceResponse> {
-    const { url, deadlineMs, signal, finishOnceSent = false } = request;
+    const { url, deadlineMs, toldMs = deadlineMs, signal, finishOnceSent = false, isFresh = false } = request;
     if (url.origin !== this.#origin) throw new TypeError("A request must stay at the service's origin.");
     if (this.#isDestroyed) throw new TransportFailure({ ...SHUTTING_DOWN, sent: false });
     if (signal?.aborted === true) throw new TransportFailure({ ...CANCELLED, sent: false });
@@ -75,8 +92,8 @@ export class Http {
     signal?.addEventListener("abort", onCancel, { once: true });
     let timer: NodeJS.Timeout | undefined;
     let isOver = false;
-    // A kept connection may be dead without a sign, and the outcome of a paid request would then be unknown.
-    const dispatcher = finishOnceSent ? this.#fresh : this.#shared;
+    // On a connection that is dead without a sign, the outcome of a paid request would be unknown.
+    const dispatcher = finishOnceSent || isFresh ? this.#fresh : this.#shared;
     const answer = exchange.run(dispatcher, request).finally(() => {
       isOver = true;
       clearTimeout(timer);
@@ -92,12 +109,20 @@ export class Http {
     };
     const deadline = new Promise<never>((_, reject) => {
       at(deadlineMs, () => {
-        if (!mustFinish()) return exchange.giveUp(tookTooLong(deadlineMs));
-        reject(exchange.failure({ ...tookTooLong(deadlineMs), late: answer }));
+        if (dispatcher === this.#shared) this.#dropKept();
+        if (!mustFinish()) return exchange.giveUp(tookTooLong(toldMs));
+        reject(exchange.failure({ ...tookTooLong(toldMs), late: answer }));
         at(LATE_ANSWER_MS, () => exchange.giveUp(tookTooLong(deadlineMs + LATE_ANSWER_MS)));
       });
     });
     return Promise.race([answer, deadline]);
+  }
+
+  /** Keeps no connection any more that was opened so far: what killed one may have killed the others. */
+  #dropKept(): void {
+    // Requests that are under way on it go on.
+    void this.#shared.close().catch(() => {});
+    this.#shared = this.#openShared();
   }
 
   /** Closes every connection at once. */
@@ -174,8 +199,20 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const text = UTF8.decode(Buffer.concat(this.#chunks));
-    this.#resolve({ status: this.#status ?? 0, headers: this.#headers, text });
+    const body = Buffer.concat(this.#chunks);
+    const encodings = encodingsOf(this.#headers["content-encoding"], body);
+    if (encodings.length === 0) return this.#resolve(this.#answer(body));
+    decode(body, encodings).then(
+      (decoded) => this.#resolve(this.#answer(decoded)),
+      (error: unknown) => {
+        const reason = error instanceof EncodingError ? error.failure : explainNetworkError(error);
+        this.#reject(this.failure(reason, error));
+      },
+    );
+  }
+
+  #answer(body: Buffer): ServiceResponse {
+    return { status: this.#status ?? 0, headers: this.#headers, text: UTF8.decode(body) };
   }
 
   onResponseError(_: unknown, error: unknown): void {

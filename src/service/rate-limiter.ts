@@ -25,13 +25,18 @@ const DEFAULT_PAUSE_MS = 5_000;
 /** Times in headers that are further away count as this far away. */
 const MAX_WAIT_MS = 3_600_000;
 
+/** The least time between two resets that are compared. */
+const MIN_BETWEEN_SAMPLES_MS = 2_000;
+
 /** One account's rate limit, shared by the whole process. Times: milliseconds of the monotonic clock. */
 export class RateLimiter {
   readonly #clock: Pick<Clock, "now" | "monotonicMs">;
   #limit = Infinity; // requests per window; Infinity until the service has named one
   #remaining = Infinity; // as last reported, not counting what is in flight
   #resetsAtMs = Infinity; // end of the window; Infinity if the service does not say, or it is over
-  #resetIsInMs = false; // whether a reset has shown that it counts milliseconds from now
+  #resetUnitMs: 1 | 1000 | undefined; // the unit of a reset that counts from now, once two samples have told it
+  #hasLongReset = false; // whether a reset was too large a number of seconds for a window
+  #lastReset: { readonly count: number; readonly atMs: number } | undefined; // the previous sample
   #pausedUntilMs = -Infinity; // set by a 429; nothing is sent before
   #inFlight = 0;
 
@@ -74,10 +79,18 @@ export class RateLimiter {
 
   #update(status: number, headers: ResponseHeaders): void {
     const nowMs = this.#clock.monotonicMs();
-    const resetInMs = this.#readResetMs(headers);
-    this.#limit = readNumber(headers["x-ratelimit-limit"]) || this.#limit;
-    this.#remaining = readNumber(headers["x-ratelimit-remaining"]) ?? this.#remaining;
-    if (resetInMs !== undefined) this.#resetsAtMs = nowMs + resetInMs + ROUNDING_MS;
+    const limit = readNumber(headers["x-ratelimit-limit"]);
+    if (limit === 0) {
+      // No service answers under a limit of none: it doesn't limit this account.
+      this.#limit = Infinity;
+      this.#remaining = Infinity;
+      this.#resetsAtMs = Infinity;
+    } else {
+      const resetInMs = this.#readResetMs(headers);
+      this.#limit = limit ?? this.#limit;
+      this.#remaining = readNumber(headers["x-ratelimit-remaining"]) ?? this.#remaining;
+      if (resetInMs !== undefined) this.#resetsAtMs = nowMs + resetInMs + ROUNDING_MS;
+    }
     if (status !== 429) return;
     const retryAfterMs = readRetryAfterMs(headers, this.#clock.now());
     const unnamedMs = this.#resetsAtMs < Infinity ? this.#resetsAtMs - nowMs : DEFAULT_PAUSE_MS;
@@ -86,16 +99,28 @@ export class RateLimiter {
     if (retryAfterMs !== undefined) this.#remaining = this.#limit;
   }
 
-  /** X-RateLimit-Reset in milliseconds from now. Its unit is not documented: the magnitude tells it. */
+  /** X-RateLimit-Reset in milliseconds from now. Its unit is not documented: magnitude and progress tell it. */
   #readResetMs(headers: ResponseHeaders): number | undefined {
     const header = headers["x-ratelimit-reset"];
     const count = readNumber(header);
     const nowMs = serviceNowMs(headers, this.#clock.now());
     if (count === undefined) return msUntil(Date.parse(String(header)), nowMs);
     if (count >= 1e9) return msUntil(count >= 1e11 ? count : 1000 * count, nowMs);
-    // No window is over an hour of seconds: more are milliseconds, and lower numbers after that are too.
-    this.#resetIsInMs ||= count > 3_600;
-    return this.#resetIsInMs ? count : 1000 * count;
+    this.#compareResets({ count, atMs: this.#clock.monotonicMs() });
+    this.#hasLongReset ||= count > 3_600;
+    // Most windows are no longer than an hour: if the guess is wrong, the service is asked too soon and says so.
+    const unitMs = this.#resetUnitMs ?? (this.#hasLongReset ? 1 : 1000);
+    return Math.min(MAX_WAIT_MS, unitMs * count);
+  }
+
+  /** Within a window, a reset goes down by a thousand in a second if it counts milliseconds, else by one. */
+  #compareResets(sample: { readonly count: number; readonly atMs: number }): void {
+    const { count = 0, atMs = 0 } = this.#lastReset ?? {};
+    const [wentDown, passedMs] = [count - sample.count, sample.atMs - atMs];
+    // Sooner, rounding and delays could pass for either.
+    if (this.#lastReset !== undefined && passedMs < MIN_BETWEEN_SAMPLES_MS) return;
+    this.#lastReset = sample;
+    if (wentDown > 0) this.#resetUnitMs = wentDown < passedMs / 30 ? 1000 : 1;
   }
 }
 

@@ -22,7 +22,7 @@ import { type ServiceResponse, type JsonReader, jsonReader, type ParsedResponse 
 import type { Http } from "./http.ts";
 import { objectOf } from "./openapi.ts";
 import { type Permit, RateLimiter, readRetryAfterMs, type RequestKind } from "./rate-limiter.ts";
-import { type Method, MIN_ATTEMPT_MS, retryDelayMs } from "./retry.ts";
+import { type Method, MIN_ATTEMPT_MS, planAttempt, retryDelayMs } from "./retry.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
 export interface CallOptions {
@@ -32,6 +32,8 @@ export interface CallOptions {
   readonly deadlineMs?: number | undefined;
   /** A poll: tried once, with a smaller share of the rate limit. Ask `backgroundWaitMs` before. */
   readonly background?: boolean | undefined;
+  /** Uses no kept connection, which may be dead: an answer that comes too late would be of no use. */
+  readonly isFresh?: boolean | undefined;
 }
 
 export interface RequestParts {
@@ -108,7 +110,12 @@ export class RequestSender {
     operation: Operation,
     parts: RequestParts,
     read: (answer: ParsedResponse) => Result,
-    { signal, deadlineMs = DEADLINE_MS[operation.method], background = false }: CallOptions = {},
+    {
+      signal,
+      deadlineMs = DEADLINE_MS[operation.method],
+      background = false,
+      isFresh = false,
+    }: CallOptions = {},
   ): Promise<Result> {
     const { method } = operation;
     const { url, body } = parts;
@@ -119,6 +126,8 @@ export class RequestSender {
       try {
         const permit = await this.#acquire(operation, background ? "background" : "user", endsAtMs, signal);
         let response: ServiceResponse | undefined;
+        const remainingMs = endsAtMs - this.#clock.monotonicMs();
+        const plan = planAttempt({ method, attempt, remainingMs }, background);
         try {
           response = await this.#http.send({
             method: parts.method ?? method,
@@ -130,7 +139,10 @@ export class RequestSender {
             },
             ...(body !== undefined && { body }),
             redact: this.#redact,
-            deadlineMs: Math.max(1, Math.ceil(endsAtMs - this.#clock.monotonicMs())),
+            deadlineMs: plan.deadlineMs,
+            // A read that fails has used up the whole call, with all its attempts.
+            toldMs: method === "GET" ? deadlineMs : plan.deadlineMs,
+            isFresh: isFresh || plan.isFresh,
             signal,
             finishOnceSent: method === "POST",
           });

@@ -20,6 +20,32 @@ const BACKOFF_BASE_MS = 500;
 /** No attempt is begun with less time left: a POST that is cut short has an unknown outcome. */
 export const MIN_ATTEMPT_MS = { GET: 250, POST: MIN_POST_MS } as const;
 
+/** An attempt of a GET may take so long while another one is possible: its connection may be dead. */
+const MAX_ATTEMPT_MS = 7_000;
+
+/** How an attempt is sent. */
+export interface AttemptPlan {
+  readonly deadlineMs: number;
+  /** On a connection of its own. */
+  readonly isFresh: boolean;
+}
+
+/**
+ * Plans an attempt. Only the first attempt of a read that has time for another one may use a kept connection.
+ * `isOnly` is true for a poll, which is never repeated.
+ */
+export function planAttempt(
+  { method, attempt, remainingMs }: Omit<FailedAttempt, "failure">,
+  isOnly: boolean,
+): AttemptPlan {
+  const leftMs = Math.max(1, Math.ceil(remainingMs));
+  const isLast = isOnly || method === "POST" || attempt >= MAX_ATTEMPTS.GET;
+  return {
+    deadlineMs: isLast ? leftMs : Math.min(MAX_ATTEMPT_MS, leftMs),
+    isFresh: isLast || attempt > 1 || leftMs < 2 * MAX_ATTEMPT_MS,
+  };
+}
+
 /**
  * Milliseconds to wait before the next attempt; undefined to give up. Full jitter, unless the service sends
  * Retry-After. `random` gives numbers in [0, 1).

@@ -28,6 +28,7 @@ export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
   ),
   UND_ERR_HEADERS_TIMEOUT: failure("the answer took too long", TRY_AGAIN, "timeout"),
   UND_ERR_RES_EXCEEDED_MAX_SIZE: failure("it is larger than 4 MB", CHECK_URL, "unreadable"),
+  UND_ERR_HEADERS_OVERFLOW: failure("its headers are larger than 64 kB", CHECK_URL, "unreadable"),
   UND_ERR_ABORTED: failure(
     "the proxy refused the connection",
     "Ask the operator of the proxy to allow this host, or name the host in NO_PROXY if it can be reached directly.",

@@ -2,15 +2,13 @@
 // with their real deadlines, over real sockets and in virtual time.
 
 import { afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { systemClock } from "../../src/clock.ts";
 import { doctor } from "../fixtures/run-doctor.ts";
 import { CANARY } from "../fixtures/canary.ts";
 import { DOCUMENT, GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { type Handler, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
+import { inVirtualTime, virtualClock } from "./virtual-time.ts";
 import { type Called, openTools, type ToolsUnderTest } from "./faults/tools-under-test.ts";
 
-/** Small compared with what is measured. */
-const STEP_MS = 50;
 const PROMISED_SECONDS = 45;
 
 // Modules that are loaded on first use would take virtual time.
@@ -35,20 +33,6 @@ async function silentService() {
   return { rest, tools, slow, waiting: () => waiting };
 }
 
-/** The result of a call, and when it came, if time passes only while a request waits for its answer. */
-async function inVirtualTime<Result>(calling: Promise<Result>, waiting: () => number) {
-  const startMs = Date.now();
-  let over = false;
-  const call = calling.finally(() => (over = true));
-  while (!over) {
-    // Without a timer, whose time is virtual here.
-    while (!over && waiting() === 0) await new Promise((resolve) => setImmediate(resolve));
-    vi.advanceTimersByTime(STEP_MS);
-    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
-  }
-  return { result: await call, seconds: (Date.now() - startMs) / 1000 };
-}
-
 async function outcomeOf(calling: Promise<Called>, waiting: () => number) {
   const { result, seconds } = await inVirtualTime(calling, waiting);
   return { seconds, code: result.error?.code, outcome: result.error?.outcome };
@@ -59,6 +43,11 @@ const IN_TIME = {
   code: "timeout",
   outcome: "unknown",
 };
+
+/** Reads are repeated; a request that pays or posts must not be. */
+function eachOnce(lines: readonly string[]): readonly string[] {
+  return lines.filter((line, index) => [GENERATE, PUBLISH].includes(line) || lines.indexOf(line) === index);
+}
 
 test.each<[string, (tools: ToolsUnderTest) => Promise<Called>, readonly string[]]>([
   ["generate_video", (tools) => tools.generate("Tides"), [GENERATE, VIDEOS]],
@@ -71,7 +60,7 @@ test.each<[string, (tools: ToolsUnderTest) => Promise<Called>, readonly string[]
   const { rest, tools, waiting } = await silentService();
 
   expect(await outcomeOf(call(tools), waiting)).toEqual(IN_TIME);
-  expect(rest.lines()).toEqual(lines);
+  expect(eachOnce(rest.lines())).toEqual(lines);
 });
 
 test("generate_video ends within 45 s though it looked at an earlier job first", async () => {
@@ -86,16 +75,14 @@ test("generate_video ends within 45 s though it looked at an earlier job first",
   );
 
   expect(await outcomeOf(tools.generate("Tides"), waiting)).toEqual(IN_TIME);
-  expect(rest.lines()).toEqual([GENERATE, STATUS, GENERATE, VIDEOS]);
+  expect(eachOnce(rest.lines().slice(1))).toEqual([STATUS, GENERATE, VIDEOS]);
 });
 
 test("doctor ends within 20 s if the service never answers, and says what to fix", async () => {
   const { rest, waiting } = await silentService();
   const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: rest.url };
 
-  const now = () => Date.now();
-  const clock = { ...systemClock, now, monotonicMs: now };
-
+  const clock = virtualClock();
   const { result, seconds } = await inVirtualTime(doctor({ env, clock }), waiting);
 
   expect({ code: result.code, inTime: seconds < 20 }).toEqual({ code: 1, inTime: true });

@@ -109,6 +109,48 @@ test("reads resets in milliseconds once the service has counted in them", () => 
   expect(limiter.waitMs("user")).toBeLessThanOrEqual(9_000);
 });
 
+test("tells seconds from milliseconds by two resets of one window", () => {
+  for (const [first, passedMs, second, leftMs] of [
+    [43_200, 5_000, 43_195, 3_600_000],
+    [3_000, 5_000, 2_995, 2_995_000],
+    [8_000, 5_000, 3_000, 3_000],
+    [3_000, 2_500, 500, 500],
+    [50_000, 5_000, 45_000, 45_000],
+  ] as const) {
+    const { clock, limiter } = setup();
+    acquire(limiter).release(ok(limitHeaders(60, 30, first)));
+    clock.ms += passedMs;
+    acquire(limiter).release(ok(limitHeaders(60, 0, second)));
+
+    expect([first, second, limiter.waitMs("user")]).toEqual([first, second, leftMs + 1_000]);
+  }
+});
+
+test("learns nothing of the unit from two answers at almost one moment, or of two windows", () => {
+  const { clock, limiter } = setup();
+  for (const [afterMs, reset] of [
+    [0, 60],
+    [10, 59],
+    [30_000, 60],
+  ] as const) {
+    clock.ms += afterMs;
+    acquire(limiter).release(ok(limitHeaders(60, 30, reset)));
+  }
+  acquire(limiter).release(ok(limitHeaders(60, 0, 60)));
+
+  expect(limiter.waitMs("user")).toBe(61_000);
+});
+
+test("takes a limit of 0 on good answers for none", () => {
+  const { limiter, waits } = setup();
+  acquire(limiter).release(ok(limitHeaders(60, 1, 50)));
+  acquire(limiter).release(ok(limitHeaders(0, 0, 50)));
+
+  expect(waits()).toEqual([0, 0]);
+  acquire(limiter).release(refused({ ...limitHeaders(0, 0), "retry-after": "7" }));
+  expect(waits()).toEqual([7_000, 7_000]);
+});
+
 test.each<[string | undefined, number | undefined]>([
   ["7", 7_000],
   ["1.5", 1_500],

@@ -5,7 +5,7 @@ import { BridgeError } from "../../errors.ts";
 import { type ParsedResponse, type ServiceResponse, videoPageSchema } from "../../service/responses.ts";
 import { OPERATIONS } from "../../service/client.ts";
 import { RequestSender } from "../../service/request-sender.ts";
-import { TransportFailure } from "../../service/transport-failure.ts";
+import { TransportFailure, TRY_AGAIN } from "../../service/transport-failure.ts";
 import type { ServiceConfig } from "../../config.ts";
 import { NO_KEY } from "../../settings/values.ts";
 import { quote } from "../../text.ts";
@@ -64,7 +64,8 @@ function checkFailure(error: BridgeError, address: string, hasKey: boolean): rea
   const words = said === undefined ? "" : `; its words: ${JSON.stringify(said)}`;
   // A model's next step after a refusal means nothing to a user of this command.
   const refusedFix = `${said === undefined ? "C" : "See what the service says, and c"}heck FACELESS_BASE_URL`;
-  const fix = code === "refused" && isForUser !== true ? refusedFix : nextStep.replace(/\.$/, "");
+  const step = nextStep === TRY_AGAIN ? "Try again in a minute" : nextStep.replace(/\.$/, "");
+  const fix = code === "refused" && isForUser !== true ? refusedFix : step;
   if (error.cause instanceof TransportFailure)
     return [fail("service", `${address} gives no answer: ${error.cause.facts.reason}`, fix)];
   const detail = `${error.facts.message.replace(/\.$/, "")} (HTTP ${status}${words})`;
@@ -80,7 +81,8 @@ function checkFailure(error: BridgeError, address: string, hasKey: boolean): rea
 function checkRateLimit({ headers }: ServiceResponse): readonly Check[] {
   const remaining = countOf(headers["x-ratelimit-remaining"]);
   const limit = countOf(headers["x-ratelimit-limit"]);
-  if (remaining === undefined) return [];
+  // A limit of 0 on a good answer is none.
+  if (remaining === undefined || limit === 0) return [];
   const detail = `${remaining}${limit === undefined ? "" : ` of ${limit}`} requests left for now`;
   return [
     remaining > 0
