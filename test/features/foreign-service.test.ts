@@ -81,7 +81,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
       env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: `${rest.url}/video/` },
     });
 
-    const request = { topic: "The tide", language: "pt-BR", voice: "clone:me" };
+    const request = { topic: "A maré sobe", language: "pt-BR", voice: "clone:7f3a9c21" };
     const started = await client.call("generate_video", request);
     expect(factsOf(started.structuredContent)).toEqual({
       jobId: JOB_ID,
@@ -119,7 +119,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
           jobId: JOB_ID,
           status: "completed",
           extra: 1,
-          topic: "The tide",
+          topic: "A maré sobe",
           createdAt: A_TIME,
           ordered: { seconds: 30, language: "pt-BR", style: "story" },
           publishedTo: [{ platform: "tiktok", at: A_TIME }],
