@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PROGRAM = join(ROOT, "dist/bin.cjs");
 /** The forms in which a document starts this program. */
 const START =
-  /(?:node (?:dist\/bin\.cjs|"\$HOME\/\.faceless-video-mcp\/app\/bin\.cjs")|cd ~; npx -y faceless-video-mcp|^faceless(?:-video-mcp)?|npm run(?= demo)) ([^`|;&>\n]+)/gm;
+  /(?:node (?:dist\/bin\.cjs|"\$HOME\/\.faceless-video-mcp\/app\/bin\.cjs")|cd ~; npx -y faceless-video-mcp|^faceless(?:-video-mcp)?|npm run(?= demo)) ([^`|;&>#\n]+)/gm;
 /** `doctor` finds no entry in an empty home. */
 const FINE: Readonly<Record<string, readonly number[]>> = { doctor: [1] };
 const RUNS = /^(?:doctor|config|history|demo|call|help|version|--help|--version)\b/;
