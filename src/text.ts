@@ -69,7 +69,7 @@ export function quoteName(text: string): string {
 
 /** True for the words that some programs write for no value. */
 export function isNullWord(value: unknown): boolean {
-  return typeof value === "string" && /^\s*(?:null|none|undefined)\s*$/i.test(value);
+  return typeof value === "string" && /^\s*(?:null|none|undefined|default)\s*$/i.test(value);
 }
 
 /** The seconds of "45", "45s", "45 sec", "45-second", "1.5 min", "1:30" and "1 min 30 s". */

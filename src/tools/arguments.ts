@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { BridgeError } from "../errors.ts";
 import { JOB_ID, readJobId } from "../service/job.ts";
-import { readSeconds } from "../text.ts";
+import { isNullWord, readSeconds } from "../text.ts";
 import type { Question } from "./question.ts";
 import type { ToolContext } from "./tool.ts";
 
@@ -58,10 +58,25 @@ export function asOneOf(values: readonly string[]): (value: unknown) => unknown 
   };
 }
 
-/** Reads "null" and "undefined" as no value. */
+/** Reads 482913 as "482913": a code or cursor may have digits only. */
+export function asText(value: unknown): unknown {
+  return Number.isSafeInteger(value) ? String(value) : value;
+}
+
+/** Reads "null" as no value, where "none" is one. */
 export function unlessNull(read: (value: unknown) => unknown): (value: unknown) => unknown {
+  return (value) => (isNullWord(value) && !isNone(value) ? undefined : read(value));
+}
+
+function isNone(value: unknown): boolean {
+  return typeof value === "string" && value.trim().toLowerCase() === "none";
+}
+
+/** Reads "Charlotte" as "charlotte", and "Clone: 7f" as "clone:7f". */
+export function asVoice(catalog: readonly string[]): (value: unknown) => unknown {
+  const isOneOf = asOneOf(catalog);
   return (value) =>
-    typeof value === "string" && /^\s*(?:null|undefined)\s*$/i.test(value) ? undefined : read(value);
+    typeof value === "string" ? isOneOf(value.replace(/^\s*clone\s*:\s*/i, "clone:")) : value;
 }
 
 /** Reads false, "no music" and "off" as "none", where that is a choice. */

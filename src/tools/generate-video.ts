@@ -9,7 +9,16 @@ import type { Job, Order } from "../service/responses.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
 import { describeAge, inSentences, quote } from "../text.ts";
 import { mainLanguageOf, languageCode, languageName } from "../service/languages.ts";
-import { asNone, asOneOf, asSeconds, confirmArgument, confirmByUser, unlessNull } from "./arguments.ts";
+import {
+  asNone,
+  asOneOf,
+  asSeconds,
+  asText,
+  asVoice,
+  confirmArgument,
+  confirmByUser,
+  unlessNull,
+} from "./arguments.ts";
 import { reviewOrder } from "./check-order.ts";
 import { describe, describeEarlierJob } from "./describe.ts";
 import { defineTool, type Guidance, guidanceFields, type ToolContext } from "./tool.ts";
@@ -88,7 +97,8 @@ export const generateVideo = defineTool({
   readers: {
     language: (value) => (typeof value === "string" ? (languageCode(value) ?? value) : value),
     duration: asSeconds,
-    voice: unlessNull(asOneOf(CATALOG_VOICES)),
+    voice: unlessNull(asVoice(CATALOG_VOICES)),
+    confirm: asText,
     ...Object.fromEntries(Object.entries(CHOICES).map(([field, values]) => [field, asOneOf(values)])),
     music: unlessNull(asNone(CHOICES.music, "music")),
   },

@@ -10,7 +10,7 @@ import type { Video } from "../service/responses.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
 import { cutText, describeAge, inSentences, inWords, localTime, quote } from "../text.ts";
 import { UNDER_WAY_MS } from "../service/time-budget.ts";
-import { asNumber } from "./arguments.ts";
+import { asNumber, asText } from "./arguments.ts";
 import {
   describeArguments,
   describePost,
@@ -43,7 +43,7 @@ export const listVideos = defineTool({
         .optional(),
       cursor: z.string().min(1).describe("nextCursor of the previous page").optional(),
     }),
-  readers: { limit: asNumber },
+  readers: { limit: asNumber, cursor: asText },
   output: () =>
     z.looseObject({
       ...guidanceFields(),

@@ -8,7 +8,7 @@ import { titleOf } from "../jobs/job-record.ts";
 import { accountName, platformTitle, reasonOf } from "../service/platforms.ts";
 import type { ConnectedPlatform } from "../service/responses.ts";
 import { describeAge, inSentences, inWords, quote, stripUnsafeCharacters } from "../text.ts";
-import { asJobId, asPlatforms, confirmArgument, confirmByUser, jobIdArgument } from "./arguments.ts";
+import { asJobId, asPlatforms, asText, confirmArgument, confirmByUser, jobIdArgument } from "./arguments.ts";
 import { accountsOn, listConnected, lookBefore, unusableError } from "./publish-obstacles.ts";
 import { defineTool, type Guidance, guidanceFields } from "./tool.ts";
 import type { Question } from "./question.ts";
@@ -41,7 +41,7 @@ export const publishVideo = defineTool({
         .describe("Lowercase ids of connected platforms"),
       confirm: confirmArgument(),
     }),
-  readers: { jobId: asJobId, platforms: asPlatforms },
+  readers: { jobId: asJobId, platforms: asPlatforms, confirm: asText },
   output: () =>
     z.looseObject({
       ...guidanceFields(),

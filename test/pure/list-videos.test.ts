@@ -29,6 +29,14 @@ function harness(page: object, ordered: readonly Ordered[] | undefined = [], pos
   return { call, jobs, queries, summaryOf };
 }
 
+test("a cursor may come as a number or in a list, and a word for none is no cursor", async () => {
+  const { call, queries } = harness({});
+  await call({ limit: [5], cursor: 1_764_300_000_000 });
+  await call({ limit: "None", cursor: "null" });
+
+  expect(queries).toEqual([{ limit: 5, cursor: "1764300000000" }, {}]);
+});
+
 test("a limit in quotes is read, and one that is not advertised is refused", async () => {
   const { call, queries } = harness({});
   await call({ limit: "5", cursor: null });

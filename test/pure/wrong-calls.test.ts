@@ -48,6 +48,8 @@ test.each<[object, object]>([
   [{ music: "off" }, { music: "none" }],
   [{ language: "null", duration: "None", style: "none", pacing: "undefined", confirm: "None" }, {}],
   [{ music: "null", voice: "undefined" }, {}],
+  [{ music: "default", voice: "Default", style: "default", duration: "default" }, {}],
+  [{ voice: "Clone: Rosa-7" }, { voice: "clone:Rosa-7" }],
   [{ language: "English (US)" }, { language: "en-US" }],
   [{ language: "english (united kingdom)" }, { language: "en-GB" }],
   [{ language: "English (UK)" }, { language: "en-GB" }],
@@ -116,11 +118,27 @@ test.each<[object, string, "wish" | "mistake"]>([
 
 test("several mistakes are named together, and the user is asked only if one is a wish", async () => {
   const { call } = createHarness(generateVideo);
-  const mistakes = await errorOf(call({ topic: "Tides", duration: "long", confirm: 5 }));
+  const mistakes = await errorOf(call({ topic: "Tides", duration: "long", confirm: true }));
   const withWish = await errorOf(call({ topic: "Tides", duration: "long", style: "noir" }));
 
   expect(mistakes.nextStep).toBe("Correct them, then call again.");
   expect(withWish.nextStep).toBe("Tell the user what is allowed and let them choose; call again with that.");
+});
+
+test("a code that has digits only may come as a number", async () => {
+  const { call, computer } = createHarness(generateVideo);
+  const doubted = { topic: "Tides", voice: "nova" };
+  let attempt = 0;
+  let code = "";
+  // Each topic has another code: one of sixteen has digits only.
+  while (!/^[1-9]\d{5}$/.test(code)) {
+    doubted.topic = `Tides ${(attempt += 1)}`;
+    // eslint-disable-next-line no-await-in-loop -- one after the other, until a code fits
+    code = /confirm: "(\w+)"/.exec((await errorOf(call(doubted))).nextStep)?.[1] ?? "";
+  }
+  await call({ ...doubted, confirm: Number(code) });
+
+  expect(computer.orders).toEqual([doubted]);
 });
 
 test("a duration of very many blanks is refused at once", async () => {

@@ -98,7 +98,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
       void dialog.dismiss();
     });
 
-    const card = await chat.generate({ topic: ALERT, voice: "clone:<b>deep</b>" });
+    const card = await chat.generate({ topic: `[${ALERT}]`, voice: "clone:deep&lt;b" });
     await publishOn(card, `TikTok ${JSON.stringify(ALERT)}`);
 
     await expect
