@@ -50,7 +50,7 @@ function firstText(value: unknown, within = "", depth = 0): string | undefined {
   const named = firstOf(TEXT_FIELDS, (name) => firstText(fields.get(name), name, depth + 1));
   if (named !== undefined) return withArgument(fields, named);
   // Rails, ASP.NET and Django name each argument, and list what is wrong with it.
-  return firstOf([...fields], ([name, problems]) => {
+  return firstOf(Object.entries<unknown>({ ...value }), ([name, problems]) => {
     const isProblem = Array.isArray(problems) || within === "errors";
     const text = isProblem ? firstText(problems, name, depth + 1) : undefined;
     return text && `${name}: ${text}`;

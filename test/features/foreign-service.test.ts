@@ -170,3 +170,31 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect(client.stderr()).toBe("");
   });
 });
+
+describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
+  test("a new account at a service that writes empty values as null or blank is an empty account", async () => {
+    const rest = await scriptedService({
+      "GET /api/v1/videos": { json: { videos: null, nextCursor: "" } },
+      "POST /api/mcp": modernEndpoint(() => ({ content: [{ type: "text", text: '{"platforms":null}' }] })),
+      [`GET /api/v1/status/${JOB_ID}`]: {
+        json: { status: "completed", videoUrls: null, audioUrl: "", finalVideoUrl: "", progress: null },
+      },
+    });
+    const client = await connect({ env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url } });
+
+    const list = await client.call("list_videos", {});
+    const platforms = await client.call("list_connected_platforms", {});
+    const status = await client.call("get_video_status", { jobId: JOB_ID });
+
+    expect(textOf(list)).toMatch(/^The service lists no videos\./);
+    expect(factsOf(list.structuredContent)).toEqual({ videos: [] });
+    expect(textOf(platforms)).toMatch(/^No account is connected, so nothing can be published yet\./);
+    expect(textOf(status)).not.toContain("Links that are not safe");
+    expect(factsOf(status.structuredContent)).toEqual({
+      jobId: JOB_ID,
+      status: "completed",
+      done: true,
+      videoUrls: [],
+    });
+  });
+});

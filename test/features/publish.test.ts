@@ -329,6 +329,15 @@ test("platforms of similar names are different ones", async () => {
   expect(posts()).toEqual([["youtube"], ["youtube_shorts"]]);
 });
 
+test("a post whose link is blank has none: the user is sent to look for it", async () => {
+  const { call } = await world({ publish: posted({ ...TIKTOK, url: "" }) });
+
+  expect(guidanceOf(await call())).toEqual([
+    expect.stringMatching(/^The service reports a post on TikTok but gave no link\./),
+    expect.stringMatching(/^Tell the user to look for the post on TikTok\./),
+  ]);
+});
+
 test("an account that names no platform may be the one that is meant, so the post is sent", async () => {
   const { call, posts } = await world({ accounts: ["youtube", { handle: "@cats" }] });
 
