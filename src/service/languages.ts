@@ -1,6 +1,8 @@
 // Common languages by code and name: users can write "French", "français" or "fr". Names come from Intl.
 // The service documents no list of languages, so BCP-47 codes that are not listed here are allowed too.
 
+import { lazyValue } from "../lazy.ts";
+
 /** BCP-47 codes, in the order of the suggestions. */
 const COMMON = (
   "en es fr de pt it ja ko zh hi ar id ru tr vi th pl nl uk sv da no nb fi cs sk hu ro bg el hr sr sl lt lv et ca eu gl ga cy is " +
@@ -42,7 +44,7 @@ export function languageCode(text: string): string | undefined {
 
 function codeNamed(text: string): string | undefined {
   const wanted = comparable(text);
-  return COMMON.find((code) => namesOf(code).some((name) => comparable(name) === wanted));
+  return commonLanguages().find(({ names }) => names.includes(wanted))?.code;
 }
 
 /** Short names of regions, by code, beside those that Intl has. */
@@ -63,23 +65,20 @@ function regionalCode(text: string): string | undefined {
   const language = codeNamed(name);
   const wanted = comparable(region);
   if (language === undefined || language.includes("-") || wanted === "") return undefined;
-  const code =
-    REGION_ALIASES[wanted] ?? regionCodes().find((country) => isRegionName(wanted, country, language));
+  const code = REGION_ALIASES[wanted] ?? regionNamed(wanted, language);
   return code === undefined ? undefined : `${language}-${code}`;
 }
 
-function isRegionName(wanted: string, country: string, language: string): boolean {
-  return (
-    wanted === country.toLowerCase() ||
-    ["en", language].some((shownIn) => comparable(nameOf("region", country, shownIn) ?? "") === wanted)
-  );
-}
-
-/** The codes of all countries. */
-function regionCodes(): string[] {
+/** The code of a country by its code, its English name or its name in that language. */
+function regionNamed(wanted: string, language: string): string | undefined {
   const letters = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
   const codes = letters.flatMap((first) => letters.map((second) => first + second));
-  return codes.filter((code) => countryName(code) !== undefined);
+  const shownIn = ["en", language].map((locale) => displayNames("region", locale));
+  return codes.find((code) => {
+    const names = shownIn.map((named) => named.of(code));
+    const isCountry = names[0] !== undefined;
+    return isCountry && [code, ...names].some((name = "") => comparable(name) === wanted);
+  });
 }
 
 /** The language that is most spoken in a country, for a user who wrote the country's code: `jp`, also `jp-JP`. */
@@ -107,24 +106,35 @@ export function languageName(code: string, inLanguage = "en"): string {
 
 function nameOf(type: "language" | "region", code: string, inLanguage = "en"): string | undefined {
   try {
-    return new Intl.DisplayNames([inLanguage], { type, fallback: "none" }).of(code);
+    return displayNames(type, inLanguage).of(code);
   } catch {
     // It is not well-formed.
     return undefined;
   }
 }
 
+/** It takes up to a millisecond to make and none to ask. It knows no name for an invented code. */
+function displayNames(type: "language" | "region", inLanguage: string): Intl.DisplayNames {
+  return new Intl.DisplayNames([inLanguage], { type, fallback: "none" });
+}
+
 /** English names of the common languages whose code, or one of whose names, begins with `typed`. */
 export function languageNamesStartingWith(typed: string): string[] {
   const start = comparable(typed);
-  return COMMON.filter((code) =>
-    [code, ...namesOf(code)].some((name) => comparable(name).startsWith(start)),
-  ).map((code) => languageName(code));
+  return commonLanguages()
+    .filter(({ code, names }) => [comparable(code), ...names].some((name) => name.startsWith(start)))
+    .map(({ shown }) => shown);
 }
 
-function namesOf(code: string): string[] {
-  return [languageName(code), languageName(code, code), ...(ALIASES[code] ?? [])];
-}
+/** The common languages with their English name, and all their names in comparable form. */
+const commonLanguages = lazyValue(() => {
+  const inEnglish = displayNames("language", "en");
+  return COMMON.map((code) => {
+    const shown = inEnglish.of(code) ?? code;
+    const names = [shown, languageName(code, code), ...(ALIASES[code] ?? [])];
+    return { code, shown, names: names.map(comparable) };
+  });
+});
 
 /** Removes case, accents and extra spaces. */
 function comparable(text: string): string {
