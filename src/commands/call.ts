@@ -53,7 +53,7 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
       onWait: (awaited) => ui.print(AWAITED[awaited]),
     });
     const work = run(call, tools, host, ui, (jobId) => (orderedJob = jobId));
-    const result = await Promise.race([work, failWhenLeft(call, tools, host, ui)]);
+    const result = withUnsaved(await Promise.race([work, failWhenLeft(call, tools, host, ui)]), tools);
     show(result, asText(result), out);
     return exitCodeOf(result, tools, call);
   } catch (error) {
@@ -118,6 +118,13 @@ async function run(
   return config.startsSandbox ? { ...result, nextStep: aboutSandboxes(host) } : result;
 }
 
+/** Says that a video was not saved, if nothing else says why. */
+function withUnsaved(result: Result, tools: LocalTools): Result {
+  if (tools.unsaved(result["jobId"]) !== "untold") return result;
+  const sentence = "It is not saved on this computer yet: make the same call again later.";
+  return { ...result, summary: `${String(result["summary"])} ${sentence}` };
+}
+
 /** Asks what a client would ask its user. False: `--yes` stands for the answer. */
 async function askAtTerminal(
   describe: Parameters<ToolContext["askUser"]>[0],
@@ -171,8 +178,8 @@ async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }
 
-function exitCodeOf({ status, done, results }: Result, tools: LocalTools, { waits }: Call): number {
-  if (stateOf(String(status)) === "refunded") return 1;
+function exitCodeOf({ jobId, status, done, results }: Result, tools: LocalTools, { waits }: Call): number {
+  if (stateOf(String(status)) === "refunded" || tools.unsaved(jobId) !== undefined) return 1;
   if ((waits && done !== true) || tools.missingResults().length > 0) return 3;
   const hasFailed = Array.isArray(results) && results.some(({ ok }: { ok?: unknown }) => ok !== true);
   return hasFailed ? 1 : 0;

@@ -5,6 +5,8 @@ import type * as z from "zod";
 import { pause } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { mayPass } from "../errors.ts";
+import { lastStatus } from "../jobs/job-record.ts";
+import { stateOf } from "../service/job.ts";
 import type { Job } from "../service/responses.ts";
 import { describeProgress } from "../tools/describe.ts";
 import { getVideoStatus } from "../tools/get-video-status.ts";
@@ -74,6 +76,16 @@ export function openTools(
     hasPaidRequest: application.hasPaidRequest,
     /** The platforms of the last post that the service's answer did not mention. */
     missingResults: () => missingResults,
+    /** If the finished video of this job is not on this computer as it should be: whether the result says why. */
+    unsaved(jobId: unknown): "told" | "untold" | undefined {
+      if (config.saveDir === undefined || typeof jobId !== "string") return undefined;
+      const record = jobs.get(jobId);
+      const { saved } = record;
+      const isReady = stateOf(lastStatus(record) ?? "") === "ready";
+      // One that the user has removed is not saved again.
+      if (!isReady || saved?.state === "saved" || saved?.state === "removed") return undefined;
+      return saved?.state === "failed" ? "told" : "untold";
+    },
     /** Throws a BridgeError for bad input, and whatever the tool throws. */
     async run<Output extends z.ZodObject>(tool: Tool<z.ZodObject, Output>, args: object) {
       await jobs.restore();

@@ -26,6 +26,8 @@ export interface JobPost {
 /** The state of a finished video's file on this computer. */
 export type SavedVideo =
   | { readonly state: "saving" | "saved"; readonly path: string }
+  /** It was saved, and the user has removed it. */
+  | { readonly state: "removed" }
   /** `problem` is a clause that follows a colon. */
   | { readonly state: "failed"; readonly problem: string };
 

@@ -116,7 +116,8 @@ export class VideoSaver {
       const name = names.get(jobId);
       const path = join(folder, name ?? "");
       if (name === undefined) this.#saveIfReady(jobId);
-      else book.note(jobId, { saved: (await exists(path)) ? { state: "saved", path } : undefined });
+      else
+        book.note(jobId, { saved: (await exists(path)) ? { state: "saved", path } : { state: "removed" } });
     }
   }
 

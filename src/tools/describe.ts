@@ -117,7 +117,7 @@ const SUMMARY: Readonly<Record<JobState, readonly Sentence[]>> = {
       "This link is an older one, and could not be looked up again.",
     ({ job }) => job.finalVideoUrl !== undefined && hasFailedClips(job) && `${describeFailedClips(job)}.`,
     ({ record: { saved } }) => {
-      if (saved === undefined) return undefined;
+      if (saved === undefined || saved.state === "removed") return undefined;
       if (saved.state === "failed")
         return `It could not be saved on this computer: ${saved.problem}. A later get_video_status tries again.`;
       return `It ${saved.state === "saved" ? "is" : "will be"} saved as ${saved.path}.`;

@@ -19,6 +19,7 @@ import { connectLegacy } from "../fixtures/clients.ts";
 import { GENERATE, JOB_ID, OTHER_JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { until } from "../fixtures/until.ts";
+import type { Reply } from "../fixtures/scripted-service.ts";
 import { TOOLS } from "../fixtures/tools.ts";
 
 const FAILED = { json: { status: "failed", videoUrls: [] } };
@@ -326,7 +327,7 @@ test("a video is saved before call ends, however long that takes", async () => {
   let isPatienceOver = false;
   rest.on("GET /final.mp4", async () => {
     await until(() => isPatienceOver);
-    return { headers: { "content-type": "video/mp4" }, body: Buffer.alloc(1_000) };
+    return { headers: { "content-type": "video/mp4" }, body: Buffer.from("\0\0\0\x20ftypisom", "latin1") };
   });
   rest.on(STATUS, {
     json: { status: "completed", videoUrls: [], finalVideoUrl: `${rest.url}/final.mp4` },
@@ -343,6 +344,37 @@ test("a video is saved before call ends, however long that takes", async () => {
   const ran = await call(["get_video_status", "--job-id", JOB_ID, "--json"], { clock });
 
   expect(jsonOf(ran)).toMatchObject({ savedTo: expect.stringContaining(folder) });
+});
+
+test.each<[string, Reply, string]>([
+  [
+    "whose link leads elsewhere",
+    { headers: { "content-type": "text/html" }, body: "<p>Gone.</p>" },
+    "It could not be saved on this computer: its link does not lead to a video.",
+  ],
+  ["without a link", "hang", "It is not saved on this computer yet: make the same call again later."],
+])("a finished video %s that was to be saved is exit code 1", async (_, file, sentence) => {
+  const { call, rest } = await callingComputer(
+    { "GET /final.mp4": file, [VIDEOS]: { json: { videos: [] } } },
+    { FACELESS_SAVE_DIR: temporaryFolder() },
+  );
+  const link = file === "hang" ? {} : { finalVideoUrl: `${rest.url}/final.mp4` };
+  rest.on(STATUS, { json: { status: "completed", videoUrls: [], ...link } });
+
+  const { code, stdout } = await call(["get_video_status", "--job-id", JOB_ID, "--wait"]);
+
+  expect([code, stdout]).toEqual([1, expect.stringContaining(sentence)]);
+});
+
+test("a video that the user has removed since it was saved is exit code 0", async () => {
+  const folder = temporaryFolder();
+  const { call } = await callingComputer({}, { FACELESS_SAVE_DIR: folder });
+  writeFileSync(
+    join(folder, ".faceless-saved.jsonl"),
+    `${JSON.stringify({ jobId: JOB_ID, name: "a.mp4" })}\n`,
+  );
+
+  expect(await call(["get_video_status", "--job-id", JOB_ID, "--wait"])).toMatchObject({ code: 0 });
 });
 
 test("with --sandbox, a job of another call is explained by each call's own sandbox", async () => {
