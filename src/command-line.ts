@@ -111,7 +111,11 @@ export const COMMANDS = {
         meaning:
           "start and check the entry in your own configuration of CLIENT, not this terminal's settings",
       },
-      json: { meaning: "print the checks as JSON" },
+      shapes: {
+        meaning:
+          "print only the form of the service's free answers (names and types, no values), for a public report",
+      },
+      json: { meaning: "print the checks, or the forms, as JSON" },
     },
   },
   history: {
@@ -178,6 +182,7 @@ export function parseCommandLine(argv: readonly string[]) {
       return {
         name: of,
         json: has("json"),
+        shapes: has("shapes"),
         client: has("client") ? readClient(value("client")) : undefined,
       } as const;
     case "config": {

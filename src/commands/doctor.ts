@@ -6,7 +6,7 @@ import type { ClientName, Command } from "../command-line.ts";
 import { type Environment, type Flags, JOURNAL_SETTINGS, NO_FLAGS, readConfig } from "../config.ts";
 import { FORMATS } from "./client-formats.ts";
 import { cleanCheck, formatReport, pass, redactReport } from "./doctor/check.ts";
-import { readClientEntries } from "./doctor/client-entry.ts";
+import { type ClientEntry, readClientEntries } from "./doctor/client-entry.ts";
 import { checkConfig, KEY, readTarget, settingsOf } from "./doctor/environment.ts";
 import { checkJournal, checkSavedVideos } from "./doctor/folders.ts";
 import { checkService } from "./doctor/service.ts";
@@ -19,17 +19,18 @@ import { TerminalUi } from "./terminal-ui.ts";
 const CHECK_NAMES = ["Node.js", "settings", "service", "key", "rate limit", "journal"];
 const SANDBOX_CHECK_NAMES = ["Node.js", "settings", "journal"];
 
-/** Prints the report. Returns the exit code: 1 if no video could be made. */
+/** Prints the report. Returns the exit code: 1 if no video could be made, or with `shapes` if nothing answered. */
 export async function runDoctor(
-  { client, json }: Extract<Command, { name: "doctor" }>,
+  { client, json, shapes }: Extract<Command, { name: "doctor" }>,
   host: Host,
 ): Promise<number> {
   const ui = new TerminalUi(host);
+  if (shapes) return printShapes(client, json, host, ui);
   const { checks, settings } =
     client === undefined
       ? { checks: [], settings: { env: host.env, flags: NO_FLAGS, hidden: [] } }
       : await checkEntries(client, host);
-  const ofSettings = settings && (await checkSettings(settings, client !== undefined, host));
+  const ofSettings = settings && (await checkSettings(settings, client, host));
   const all = [pass("Node.js", host.nodeVersion), ...checks, ...(ofSettings?.checks ?? [])].map(cleanCheck);
   const names = new Set(all.map(({ name }) => (name.startsWith("FACELESS_") ? "settings" : name)));
   const ok = all.every(({ status }) => status !== "fail");
@@ -39,6 +40,40 @@ export async function runDoctor(
   if (json) ui.printJson(report, redact);
   else ui.print(redact(formatReport(report, client && FORMATS[client].title, ui.isColoured)));
   return ok ? 0 : 1;
+}
+
+/** Prints the form of the service's answers and nothing else, so that all of it can be reported. */
+async function printShapes(
+  client: ClientName | undefined,
+  json: boolean,
+  host: Host,
+  ui: TerminalUi,
+): Promise<number> {
+  const terminal: Settings = { env: host.env, flags: NO_FLAGS, hidden: [] };
+  const settings = client === undefined ? terminal : await readFirstEntry(client, host);
+  const { env, flags } = settings ?? { ...terminal, env: {} };
+  const { startsSandbox, problems } = readConfig(env, flags, host.homeDir);
+  const service = startsSandbox ? undefined : readTarget(env, host.homeDir);
+  const redact = (text: string) => redactReport(text, [host.env[KEY], env[KEY]]);
+  if (service === undefined) {
+    const reasons = problems.map(({ variable, problem }) => `${variable} ${problem}`).join("; ");
+    const problem = startsSandbox
+      ? "The sandbox is a part of this program, and answers as documented."
+      : `There is no service to ask: ${settings === undefined ? "there is no entry that can be read" : reasons}.`;
+    if (json) ui.printJson({ problem }, redact);
+    else ui.print(redact(problem));
+    return 1;
+  }
+  const { formatShapes, readShapes } = await import("./doctor/shapes.ts");
+  const read = await readShapes(service, host.clock, host.nodeVersion);
+  if (json) ui.printJson(read, redact);
+  else ui.print(redact(formatShapes(read)));
+  return read.answers.some(({ answer }) => answer.startsWith("HTTP ")) ? 0 : 1;
+}
+
+async function readFirstEntry(client: ClientName, host: Host): Promise<Settings | undefined> {
+  const { entries } = await readClientEntries(client, host, "");
+  return entries[0] && settingsOfEntry(client, entries[0], host);
 }
 
 /** The settings to check, and the variables whose values doctor doesn't know. */
@@ -57,24 +92,29 @@ async function checkEntries(client: ClientName, host: Host) {
   for (const entry of entries) starts.push(...(await checkStart(client, entry, host, print)));
   const all = [...checks, ...starts];
   const [first] = entries;
-  if (first === undefined) return { checks: all };
-  const words = first.words.map(({ text }) => text);
-  const env = { ...(FORMATS[client].inherits === true && settingsOf(host.env)), ...first.env };
-  const isSandbox = words.some((word) => /^--sandbox(?:=true)?$/.test(word));
-  const sandbox = words.includes("--sandbox=auto") ? "auto" : isSandbox;
-  const known = Object.fromEntries(Object.entries(env).filter(([name]) => !first.judged.includes(name)));
-  const settings: Settings = { env: known, flags: { ...NO_FLAGS, sandbox }, hidden: first.judged };
-  return { checks: all, settings };
+  return { checks: all, ...(first !== undefined && { settings: settingsOfEntry(client, first, host) }) };
 }
 
-async function checkSettings({ env, flags, hidden }: Settings, isEntry: boolean, host: Host) {
+function settingsOfEntry(client: ClientName, { words, env, judged }: ClientEntry, host: Host): Settings {
+  const texts = words.map(({ text }) => text);
+  const all = { ...(FORMATS[client].inherits === true && settingsOf(host.env)), ...env };
+  const isSandbox = texts.some((word) => /^--sandbox(?:=true)?$/.test(word));
+  const sandbox = texts.includes("--sandbox=auto") ? "auto" : isSandbox;
+  const known = Object.fromEntries(Object.entries(all).filter(([name]) => !judged.includes(name)));
+  return { env: known, flags: { ...NO_FLAGS, sandbox }, hidden: judged };
+}
+
+async function checkSettings({ env, flags, hidden }: Settings, client: ClientName | undefined, host: Host) {
   const { homeDir, clock } = host;
+  const isEntry = client !== undefined;
+  const words = `doctor --shapes${isEntry ? ` --client ${client}` : ""}`;
+  const showShapes = ownCommand(words, join(host.files, "bin.cjs"), host.isOnNpm);
   const config = readConfig(env, flags, homeDir);
   const { startsSandbox: sandbox } = config;
   const isJournalNamed = config.problems.every(({ variable }) => !JOURNAL_SETTINGS.includes(variable));
   const checks = [
     ...checkConfig(config, { isEntry, hidden }),
-    ...(await checkService(sandbox ? undefined : readTarget(env, homeDir), clock)),
+    ...(await checkService(sandbox ? undefined : readTarget(env, homeDir), clock, showShapes)),
     ...(isJournalNamed ? [await checkJournal(config, host)] : []),
     ...(await checkSavedVideos(config)),
   ];

@@ -234,11 +234,15 @@ function isRedirect(status: number): boolean {
 }
 
 /** Explains an answer that is not as documented. `problem` is a clause that follows a colon. */
+/** The documentation leaves much open, and nobody but the user can see how the service really answers. */
+const SHOW_SHAPES =
+  "If it does, this server's command doctor --shapes shows how the answers look, without their values: report that.";
+
 export function badResponseError(operation: Operation, answer: ParsedResponse, problem: string): BridgeError {
   return requestError(operation, {
     code: "bad_answer",
     message: `The answer to the request to ${operation.verb} is not as documented: ${problem}.`,
-    nextStep: CHECK_URL,
+    nextStep: answer.json === undefined ? CHECK_URL : `${CHECK_URL} ${SHOW_SHAPES}`,
     isForUser: true,
     outcome: "unknown",
     retryable: operation.method === "GET",

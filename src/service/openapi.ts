@@ -69,7 +69,7 @@ function boundsOf(schema: Json): Discovery["limit"] {
 }
 
 /** The object, or what its reference leads to within the document. */
-function resolve(root: Json, value: unknown): Json {
+export function resolve(root: Json, value: unknown): Json {
   const object = objectOf(value);
   const { $ref: reference } = object;
   if (typeof reference !== "string") return object;

@@ -471,7 +471,7 @@ test.each([
   ["plainly elsewhere", false],
 ])("doctor marks its checks %s", async (_, hasColours) => {
   const { host, stdout } = computer({ nodeVersion: "22.0.0" }, { hasColors: () => hasColours });
-  await runDoctor({ name: "doctor", client: undefined, json: false }, host);
+  await runDoctor({ name: "doctor", client: undefined, json: false, shapes: false }, host);
 
   const mark = hasColours ? "\u001B[32m✔\u001B[0m" : "ok  ";
   expect(stdout().split("\n")).toContain(`${mark}  Node.js   22.0.0`);

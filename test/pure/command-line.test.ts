@@ -17,7 +17,7 @@ test.each<[string[], Command]>([
     ["sandbox", "--webhook=HTTPS://Hooks.example/a?b=c", "--port=80"],
     { name: "sandbox", port: 80, webhook: "https://hooks.example/a?b=c" },
   ],
-  [["doctor", "--client", "Cursor"], { name: "doctor", json: false, client: "cursor" }],
+  [["doctor", "--client", "Cursor"], { name: "doctor", json: false, shapes: false, client: "cursor" }],
   [
     ["config", "cursor"],
     { name: "config", client: "cursor", windows: false, sandbox: false, installed: false },

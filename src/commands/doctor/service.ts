@@ -16,10 +16,14 @@ const ANSWER_MS = 8_000;
 const OTHER_ADDRESS =
   "Set FACELESS_BASE_URL to the service's address, not to that of its website. On a public network, sign in to the network first";
 
-/** Ends at the first failure that makes further checks useless. Without a target nothing is checked. */
+/**
+ * Ends at the first failure that makes further checks useless. Without a target nothing is checked. `showShapes`: the
+ * command that shows the form of the answers.
+ */
 export async function checkService(
   config: ServiceConfig | undefined,
   clock: Clock,
+  showShapes: string,
 ): Promise<readonly Check[]> {
   if (config === undefined) return [];
   const hasKey = config.apiKey !== NO_KEY;
@@ -35,7 +39,13 @@ export async function checkService(
     const answer = await requests.request(operation, { url }, read, { deadlineMs: ANSWER_MS });
     const tookMs = Math.round(clock.monotonicMs() - startedMs);
     if (!videoPageSchema.safeParse(answer.json).success)
-      return [fail("service", `something else answers at this address${wordsOf(answer)}`, OTHER_ADDRESS)];
+      return [
+        fail(
+          "service",
+          `something else answers at this address${wordsOf(answer)}`,
+          `${OTHER_ADDRESS}. If the address is right, run ${quote(showShapes)} and report what it prints`,
+        ),
+      ];
     return [
       pass("service", `${addressOf(config.baseUrl)} answers (${tookMs} ms)`),
       ...(hasKey ? [pass("key", "the service accepts it")] : []),

@@ -1,0 +1,315 @@
+// Asks the service for all that is free and shows the form of its answers, so that it can be reported in public:
+// what differs from the documentation is then known without the account. Shows no value, id or link.
+
+import type { Clock } from "../../clock.ts";
+import type { ServiceConfig } from "../../config.ts";
+import { toBridgeError } from "../../errors.ts";
+import { OPERATIONS } from "../../service/client.ts";
+import { listThroughMcp } from "../../service/connected-platforms.ts";
+import type { Operation } from "../../service/errors.ts";
+import { STATES } from "../../service/job.ts";
+import { objectOf, readOpenApi, resolve } from "../../service/openapi.ts";
+import { RequestSender } from "../../service/request-sender.ts";
+import type { ParsedResponse, ServiceResponse } from "../../service/responses.ts";
+import { VERSION } from "../../version.ts";
+import { describeWord, type Field, formOf, type IsPublicName, isOrdinaryName, shapeOf } from "./shape.ts";
+
+const ANSWER_MS = 20_000;
+
+/** The fields that the documentation names. A list's elements have one path. */
+const DOCUMENTED = {
+  videos: ["videos", "videos[].jobId", "videos[].status", "videos[].finalVideoUrl", "nextCursor"],
+  status: ["status", "videoUrls", "audioUrl", "progress.total", "progress.completed", "progress.failed"],
+  error: ["error.code", "error.message"],
+};
+const RATE_LIMIT_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
+const HEADER_WORDS = new Set(
+  `accept access age allow alt amz authenticate by cache cdn cf cloud cloudfront connection content control cookie cross
+  date edge embedder encoding etag expose fly forwarded frame hits id keep alive language length location max modified
+  nel opener options origin permissions policy pop powered protection proto proxy ranges ray referrer report reporting
+  request resource response robots runtime security server served sniff svc strict timer timing to trace traceparent
+  trailer transfer transport type upgrade vary vercel version via warning www x xss`.split(/\s+/),
+);
+/** Ends of the documented paths, with the names of their operations. */
+const DOCUMENTED_OPERATIONS: readonly (readonly [string, RegExp])[] = [
+  ["POST /generate", /^post \S*\/generate$/],
+  ["GET /status/{jobId}", /^get \S*\/status\/\{[^/]+\}$/],
+  ["POST /publish", /^post \S*\/publish$/],
+  ["GET /videos", /^get \S*\/videos$/],
+];
+
+/** The form of one answer. */
+export interface AnswerShape {
+  /** The request, or what was asked for. */
+  readonly request: string;
+  /** "HTTP 200, application/json", or why there is none. */
+  readonly answer: string;
+  /** The words of statuses and error codes. */
+  readonly words?: readonly string[];
+  readonly fields?: readonly (Field & { readonly isDocumented: boolean })[];
+  /** Documented fields that are not there. Some are there only at times. */
+  readonly missing?: readonly string[];
+  readonly headers?: {
+    readonly rateLimit: readonly string[];
+    readonly missing: readonly string[];
+    readonly others: readonly string[];
+  };
+  /** Lines about the operations that the OpenAPI document describes. */
+  readonly operations?: readonly string[];
+}
+
+export interface Shapes {
+  readonly version: string;
+  readonly node: string;
+  readonly answers: readonly AnswerShape[];
+}
+
+/** Sends GETs, and the call of a tool that only reads at the service's MCP endpoint. Never throws for an answer. */
+export async function readShapes(config: ServiceConfig, clock: Clock, nodeVersion: string): Promise<Shapes> {
+  const requests = await RequestSender.open({ clock, random: Math.random, config });
+  const answers: AnswerShape[] = [];
+  const ask = async (operation: Operation, url: URL) => {
+    const whole = (answer: ParsedResponse) => answer;
+    return requests
+      .request(operation, { url }, whole, { deadlineMs: ANSWER_MS })
+      .catch((error: unknown) => describeFailure(error));
+  };
+  try {
+    const document = await ask(OPERATIONS.readOpenApi, requests.address("/api/v1/openapi.json"));
+    const json = typeof document === "string" ? undefined : jsonOf(document);
+    const names = namesIn(json);
+    const isPublic = (name: string) => isOrdinaryName(name) || names.has(name);
+    answers.push({
+      ...describe("GET /api/v1/openapi.json", document, isPublic, undefined),
+      ...(json !== undefined && { operations: describeOperations(json, isPublic) }),
+    });
+
+    const list = await ask(OPERATIONS.listVideos, requests.address("/api/v1/videos"));
+    answers.push(describe("GET /api/v1/videos", list, isPublic, DOCUMENTED.videos));
+    const jobId = typeof list === "string" ? undefined : newestJobIn(list.json);
+    const status = "GET /api/v1/status/{jobId}";
+    if (jobId === undefined)
+      answers.push({ request: status, answer: "not asked for, as the list names no job" });
+    else {
+      const url = requests.address(`/api/v1/status/${encodeURIComponent(jobId)}`);
+      answers.push(describe(status, await ask(OPERATIONS.getJob, url), isPublic, DOCUMENTED.status));
+    }
+
+    const { platformsUrl } = readOpenApi(json, requests.address(""));
+    const operation = OPERATIONS.listConnectedPlatforms;
+    if (platformsUrl !== undefined) {
+      const request = "GET of list_connected_platforms in the OpenAPI document";
+      answers.push(describe(request, await ask(operation, platformsUrl), isPublic, []));
+    } else {
+      const endsMs = clock.monotonicMs() + ANSWER_MS;
+      const leftMs = () => Math.max(1, endsMs - clock.monotonicMs());
+      const platforms = await listThroughMcp({ operation, requests, leftMs }).catch((error: unknown) =>
+        describeFailure(error),
+      );
+      answers.push({
+        request: "list_connected_platforms at /api/mcp",
+        ...(typeof platforms === "string"
+          ? { answer: platforms }
+          : { answer: "a list", fields: fieldsOf(platforms, isPublic, undefined) }),
+      });
+    }
+  } finally {
+    requests.close();
+  }
+  return { version: VERSION, node: nodeVersion, answers };
+}
+
+/** Names no host. */
+function describeFailure(error: unknown): string {
+  const { code, status } = toBridgeError(error, "unknown").facts;
+  return `no usable answer: ${code}${status === undefined ? "" : `, HTTP ${status}`}`;
+}
+
+function describe(
+  request: string,
+  answer: ServiceResponse | string,
+  isPublic: IsPublicName,
+  documented: readonly string[] | undefined,
+): AnswerShape {
+  if (typeof answer === "string") return { request, answer };
+  const { status, headers } = answer;
+  const json = jsonOf(answer);
+  const type = /^[a-z]+\/[a-z.+-]+/.exec(String(headers["content-type"] ?? ""))?.[0] ?? "without a type";
+  const isError = status >= 400;
+  const expected = isError ? DOCUMENTED.error : documented;
+  const common = {
+    request,
+    answer: `HTTP ${status}, ${type}${json === undefined ? ", not JSON" : ""}`,
+    headers: describeHeaders(headers),
+  };
+  // The document itself is described by its operations.
+  if (json === undefined || expected === undefined) return common;
+  const fields = fieldsOf(json, isPublic, expected);
+  const paths = new Set(fields.map(({ path }) => path));
+  const words = wordsIn(json);
+  return {
+    ...common,
+    ...(words.length > 0 && { words }),
+    fields,
+    missing: expected.filter((path) => !paths.has(path)),
+  };
+}
+
+function fieldsOf(
+  json: unknown,
+  isPublic: IsPublicName,
+  documented: readonly string[] = [],
+): NonNullable<AnswerShape["fields"]> {
+  const isDocumented = (path: string) =>
+    documented.some(
+      (one) =>
+        one === path ||
+        one.startsWith(`${path}.`) ||
+        `${one}[]` === path ||
+        one.startsWith(`${path}[]`) ||
+        path === one.replace(/\.[^.]+$/, ""),
+    );
+  return shapeOf(json, isPublic)
+    .filter(({ path }) => path !== "")
+    .map((field) => ({ ...field, isDocumented: isDocumented(field.path) }));
+}
+
+function jsonOf({ text }: ServiceResponse): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function newestJobIn(json: unknown): string | undefined {
+  const { videos } = objectOf(json);
+  const ids = Array.isArray(videos) ? videos.map((video) => objectOf(video)["jobId"]) : [];
+  return ids.filter((id) => typeof id === "string").find((id) => id !== "");
+}
+
+/** The statuses of jobs, and the code of an error. */
+function wordsIn(json: unknown): readonly string[] {
+  const { status, videos, error } = objectOf(json);
+  const items: readonly unknown[] = Array.isArray(videos) ? videos.slice(0, 100) : [];
+  const statuses = [status, ...items.map((video) => objectOf(video)["status"])];
+  const isStatus = (word: string) => STATES.has(word);
+  const words = statuses.flatMap((word) =>
+    word === undefined ? [] : [`status ${describeWord(word, isStatus)}`],
+  );
+  const { code } = objectOf(error);
+  const isCode = (word: string) => word === "out_of_credits";
+  return [...new Set([...words, ...(code === undefined ? [] : [`code ${describeWord(code, isCode)}`])])];
+}
+
+function describeHeaders(headers: ServiceResponse["headers"]): NonNullable<AnswerShape["headers"]> {
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  const isShown = (name: string) =>
+    name.split("-").every((word) => HEADER_WORDS.has(word) || isOrdinaryName(word));
+  const others = names.filter((name) => !RATE_LIMIT_HEADERS.includes(name));
+  return {
+    rateLimit: RATE_LIMIT_HEADERS.flatMap((name) =>
+      headers[name] === undefined ? [] : [`${name} (${formOf(headers[name]).replace(/^text, /, "")})`],
+    ),
+    missing: RATE_LIMIT_HEADERS.filter((name) => headers[name] === undefined),
+    others: [...new Set(others.map((name) => (isShown(name) ? name : "{…}")))].sort(),
+  };
+}
+
+/** The names of fields and parameters in the document, which is the same for everybody. */
+function namesIn(document: unknown): ReadonlySet<string> {
+  const names = new Set<string>();
+  const visit = (value: unknown, depth: number): void => {
+    if (depth > 20 || typeof value !== "object" || value === null || names.size > 2_000) return;
+    const { properties, name, in: place } = objectOf(value);
+    for (const property of Object.keys(objectOf(properties))) names.add(property);
+    if (typeof name === "string" && place !== undefined) names.add(name);
+    for (const [field, part] of Object.entries<unknown>({ ...value }))
+      if (!/^examples?$|^default$/.test(field)) visit(part, depth + 1);
+  };
+  visit(document, 0);
+  // A name with digits may be an id.
+  return new Set([...names].filter((name) => /^[A-Za-z_][A-Za-z_-]{0,39}$/.test(name)));
+}
+
+/** One line for each operation: its parameters, the fields of its body and its statuses. */
+function describeOperations(document: unknown, isPublic: IsPublicName): readonly string[] {
+  const root = objectOf(document);
+  const operations = Object.entries(objectOf(root["paths"])).flatMap(([path, item]) =>
+    Object.entries(objectOf(item))
+      .filter(([method]) => /^(?:get|post|put|patch|delete)$/.test(method))
+      .map(([method, operation]) => ({ method, path, item: objectOf(item), operation: objectOf(operation) })),
+  );
+  const keys = operations.map(({ method, path }) => `${method} ${path}`);
+  const missing = DOCUMENTED_OPERATIONS.filter(([, pattern]) => !keys.some((key) => pattern.test(key)));
+  const lines = operations.slice(0, 50).map(({ method, path, item, operation }) => {
+    const parameters = [item, operation].flatMap(({ parameters: listed }) =>
+      Array.isArray(listed) ? listed : [],
+    );
+    const named = parameters.map((parameter) => String(objectOf(resolve(root, parameter))["name"]));
+    const content = objectOf(
+      objectOf(objectOf(resolve(root, operation["requestBody"]))["content"])["application/json"],
+    );
+    const body = Object.keys(objectOf(objectOf(resolve(root, content["schema"]))["properties"]));
+    const shown = [...named, ...body].map((name) => (isPublic(name) ? name : "{…}"));
+    const statuses = Object.keys(objectOf(operation["responses"])).filter((status) =>
+      /^(?:\dXX|\d{3}|default)$/i.test(status),
+    );
+    const isDocumented = DOCUMENTED_OPERATIONS.some(([, pattern]) => pattern.test(`${method} ${path}`));
+    return [
+      `${method.toUpperCase()} ${showPath(path, isPublic)}`,
+      shown.length > 0 && `takes ${shown.join(", ")}`,
+      statuses.length > 0 && `answers ${statuses.join(", ")}`,
+      !isDocumented && "not documented",
+    ]
+      .filter(Boolean)
+      .join("; ");
+  });
+  return [...lines, ...missing.map(([name]) => `${name} is documented, but not described here`)];
+}
+
+function showPath(path: string, isPublic: IsPublicName): string {
+  const show = (segment: string) => {
+    if (segment.startsWith("{")) return isPublic(segment.slice(1, -1)) ? segment : "{…}";
+    return segment === "" || /^(?:api|mcp|v\d|openapi\.json)$/.test(segment) || isPublic(segment)
+      ? segment
+      : "{…}";
+  };
+  return path.split("/").map(show).join("/");
+}
+
+/** For people: what isn't as documented first, then the rest. */
+export function formatShapes({ version, node, answers }: Shapes): string {
+  return [
+    "The form of the service's free answers. It has no value, id or link, so it can be reported in public.",
+    `faceless-video-mcp ${version}, Node.js ${node}`,
+    ...answers.flatMap((answer) => ["", ...formatAnswer(answer)]),
+  ].join("\n");
+}
+
+function formatAnswer({
+  request,
+  answer,
+  words,
+  fields,
+  missing,
+  headers,
+  operations,
+}: AnswerShape): string[] {
+  const show = ({ path, forms }: Field) => `${path}: ${forms.join(" or ")}`;
+  const some = (title: string, list: readonly string[] = []) =>
+    list.length === 0 ? [] : [`  ${title}: ${list.join(", ")}`];
+  const unknown = fields?.filter(({ isDocumented }) => !isDocumented) ?? [];
+  const known = fields?.filter(({ isDocumented }) => isDocumented) ?? [];
+  return [
+    `${request}: ${answer}`,
+    ...some("documented, but not there", missing),
+    ...(unknown.length > 0 ? ["  not documented:", ...unknown.map((field) => `    ${show(field)}`)] : []),
+    ...(known.length > 0 ? ["  documented:", ...known.map((field) => `    ${show(field)}`)] : []),
+    ...some("words", words),
+    ...(operations ?? []).map((line) => `  ${line}`),
+    ...some("rate limit headers", headers?.rateLimit),
+    ...some("rate limit headers that are not there", headers?.missing),
+    ...some("other headers", headers?.others),
+  ];
+}
