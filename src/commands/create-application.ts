@@ -4,7 +4,7 @@ import { GenerateOnce } from "../idempotency/generate-once.ts";
 import { Guard, type GuardOptions } from "../idempotency/guard.ts";
 import { Journal, memoryStore } from "../idempotency/journal.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
-import { readFacts } from "../idempotency/same-request.ts";
+import { JournalFacts } from "../idempotency/same-request.ts";
 import { JobBook } from "../jobs/job-book.ts";
 import { Poller } from "../jobs/poller.ts";
 import { JobReader } from "../jobs/reader.ts";
@@ -70,7 +70,8 @@ export function createApplication({ config, service, clock, log, redact, onWait 
     onUnwritable: (error) => log.warn("The outcome of a request could not be written to the journal.", error),
   });
   const guard = new Guard({ journal, clock, onWait });
-  const readJournal = async () => readFacts(await journal.entries(), clock.now() - store.now());
+  const facts = new JournalFacts();
+  const readJournal = async () => facts.of(await journal.entries(), clock.now() - store.now());
   const jobs = new JobBook({ clock, log, readJournal });
   const reader = new JobReader({ source: service, book: jobs, clock });
   const schedule = new Schedule({ fixedMs: pollMs(config), random: Math.random });

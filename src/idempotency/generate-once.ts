@@ -1,6 +1,7 @@
 // The only way to start a video: returns the job that the same order has started, refuses if its outcome is
 // unknown, or sends the request once. `run` has all steps in their order; guard.ts records and waits.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { stateOf } from "../service/job.ts";
 import { BridgeError, DeadlineError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
@@ -37,7 +38,8 @@ export interface GenerateOnceOptions {
   readonly tryReadJob: (jobId: string, signal: AbortSignal) => Promise<JobLookup>;
   /** The jobs that this process knows. */
   readonly jobs: {
-    ids(): ReadonlySet<string>;
+    /** Tells them apart from those that become known later. */
+    snapshot(): { has(jobId: string): boolean };
     hasFailed(jobId: string): boolean;
     /** Called for each job that is started, even if the answer comes after the call's end. */
     addStarted(jobId: string, order: Pick<OrderEntry, "arguments" | "client">, status: string): void;
@@ -118,7 +120,12 @@ export class GenerateOnce {
     const { confirm, warnings = [], asksFirst = false, ask, signal, client } = options;
     const ordered = argumentsOf(order);
     const intent = { operation: "generate", arguments: ordered, client } as const;
-    const call = guard.startCall(this.#sameOrders.selectorFor(ordered), signal);
+    const isSame = this.#sameOrders.matcherFor(ordered);
+    // The age is compared first: the topics of a long journal take seconds.
+    const call = guard.startCall(
+      (entries) => journal.youngerThan(ORDER_GUARD_MS, entries).filter(isSame),
+      signal,
+    );
     let confirmedKey: string | undefined; // the plan to which the user has agreed
     let listing: Promise<readonly Video[] | undefined> | undefined;
     /** Refuses the order for the sake of an earlier one, unless more is known of that once the videos are listed. */
@@ -138,7 +145,8 @@ export class GenerateOnce {
       }
 
       const newest = matching.at(-1);
-      const doubts = newest === undefined ? warnings : [];
+      const isKnown = newest !== undefined || (warnings.length > 0 && (await hasAny(entries, isSame)));
+      const doubts = isKnown ? [] : warnings;
       const code = confirmationCode([orderKey(ordered), ...doubts.map(({ finding }) => finding)], matching);
       if (confirm !== code) {
         const isStale = confirm !== undefined;
@@ -167,7 +175,7 @@ export class GenerateOnce {
       const begun = await guard.begin(call, snapshot, intent);
       if (begun === undefined) continue;
       // Taken before the request: while it is under way, a look at the video list may make its job known.
-      const known = jobs.ids();
+      const known = jobs.snapshot();
       try {
         const answer = this.#send(order, begun.earlier, call);
         const startedJob = await guard.finish(begun.entry, answer, ({ jobId, status }) => {
@@ -193,16 +201,16 @@ export class GenerateOnce {
     { code, isStale }: { readonly code: string; readonly isStale: boolean },
   ): Promise<AlreadyStarted | { readonly failure: BridgeError; readonly unknown: OrderEntry } | undefined> {
     const { journal, tryReadJob } = this.#options;
-    const recent = matching.filter((entry) => journal.ageMs(entry) < ORDER_GUARD_MS).reverse();
-    const count = recent.length;
-    for (const { jobId, ...entry } of recent) {
+    const newestFirst = matching.toReversed();
+    const count = matching.length;
+    for (const { jobId, ...entry } of newestFirst) {
       if (jobId === undefined) continue;
       // A look that began any later could end after the call.
       const job = leftMs() > LOOK_AFTER_MS ? await tryReadJob(jobId, signal) : undefined;
       if (typeof job === "object" && stateOf(job.status) === "refunded") continue;
       return { alreadyStarted: true, jobId, job, ageMs: journal.ageMs(entry), count, code };
     }
-    const unknown = recent.find(({ outcome }) => outcome === undefined);
+    const unknown = newestFirst.find(({ outcome }) => outcome === undefined);
     if (unknown === undefined) return undefined;
     const repeat = { ageMs: journal.ageMs(unknown), code, isStale };
     return { failure: duplicateOrderError(repeat, count), unknown };
@@ -222,7 +230,7 @@ export class GenerateOnce {
   async #checkLimit(entries: readonly JournalEntry[]): Promise<void> {
     const { maxGenerations, journal, jobs } = this.#options;
     if (maxGenerations === undefined) return;
-    const recent = ordersOf(entries).filter((entry) => journal.ageMs(entry) < DAY_MS);
+    const recent = ordersOf(journal.youngerThan(DAY_MS, entries));
     if (recent.length < maxGenerations) return;
     // Costs a request, but only once the limit seems to be reached. Without an answer, all of them count.
     await this.#listVideos().catch(() => []);
@@ -232,7 +240,11 @@ export class GenerateOnce {
   }
 
   /** The failure of a request that was sent, with the jobs that appeared since. `known` are those from before. */
-  async #explain(failure: BridgeError, entry: JournalEntry, known: ReadonlySet<string>): Promise<never> {
+  async #explain(
+    failure: BridgeError,
+    entry: JournalEntry,
+    known: { has(jobId: string): boolean },
+  ): Promise<never> {
     const videos = await this.#listVideos().catch(() => undefined);
     const unknown = videos?.filter(({ jobId }) => !known.has(jobId));
     throw await this.#withCandidates(failure, entry, unknown);
@@ -259,6 +271,21 @@ export class GenerateOnce {
     jobs.updateFromPage(videos, { isFirstPage: true });
     return videos;
   }
+}
+
+const ENTRIES_PER_TURN = 10_000;
+
+/** True if one of the entries passes. A long journal must not hold up what else is under way. */
+async function hasAny(
+  entries: readonly JournalEntry[],
+  passes: (entry: JournalEntry) => boolean,
+): Promise<boolean> {
+  for (const [index, entry] of entries.entries()) {
+    // eslint-disable-next-line no-await-in-loop -- it gives others their turn
+    if (index % ENTRIES_PER_TURN === ENTRIES_PER_TURN - 1) await nextTurn();
+    if (passes(entry)) return true;
+  }
+  return false;
 }
 
 /** The late answer, or the failure that explains that there is none yet, whichever is there first. */

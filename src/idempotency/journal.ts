@@ -25,7 +25,10 @@ const platformResult = z.object({ platform: z.string(), ok: z.boolean(), url: te
 const order = z.object({
   ...common,
   operation: z.literal("generate"),
-  arguments: z.record(z.string(), z.unknown()),
+  // Not z.record, which takes as long as the rest of the entry.
+  arguments: z.custom<Readonly<Record<string, unknown>>>(
+    (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  ),
   /** The job that it has started. */
   jobId: z.string().optional(),
 });
@@ -154,6 +157,12 @@ export class Journal {
     return Math.max(0, this.#options.store.now() - atMs);
   }
 
+  /** Those that were begun less than so long ago. */
+  youngerThan(ageMs: number, entries: readonly JournalEntry[]): JournalEntry[] {
+    const sinceMs = this.#options.store.now() - ageMs;
+    return entries.filter(({ atMs }) => atMs > sinceMs);
+  }
+
   /**
    * True if a request may still be carried out: its outcome is not known, and its time is less than six minutes
    * away. In either direction, since the clock that dated it may have been ahead.
@@ -205,8 +214,9 @@ export class Journal {
   }
 
   #add(line: string, source: string): boolean {
+    if (line === "") return true;
     // Editors add white space and byte order marks.
-    const text = line.trim();
+    const text = line.startsWith("{") && line.endsWith("}") ? line : line.trim();
     if (text === "") return true;
     // A letter that was lost in another encoding: the topic would be another one.
     if (text.includes("\uFFFD")) return false;

@@ -31,10 +31,20 @@ function comparableTopic(topic: string): string {
   return compared.toUpperCase().normalize("NFC");
 }
 
+/** Letters and digits that are neither left out of a comparable topic nor changed in it but for their case. */
+const STABLE =
+  /[^A-Z0-9\u0391-\u03A9\u0410-\u042F\u05D0-\u05EA\u0621-\u063A\u0641-\u064A\u0915-\u0939\u0E01-\u0E2E\u1100-\u115E\u1161-\u11FF\u3041-\u3096\u30A1-\u30FA\u3400-\u9FFF]+/g;
+const FIRST_CHARACTERS = 64;
+
+/** Equal for topics that make the same video; a part of a topic gives a part of it. Takes a fiftieth of the time. */
+function lettersOf(topic: string): string {
+  return topic.toUpperCase().normalize("NFD").replace(STABLE, "");
+}
+
 /** The arguments of an order as the journal holds them, or as a caller gives them. */
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Finds the entries of the same order. Remembers each entry's topic: long journals are looked at again and again. */
+/** Tells which entries are of the same order. Remembers each topic that was compared, since that is what takes time. */
 export class SameOrders {
   readonly #topics = new WeakMap<OrderEntry, string>();
 
@@ -42,12 +52,16 @@ export class SameOrders {
    * An argument that an entry lacks has today's default. One that this version does not know can't be compared, so
    * it makes no difference: that costs a confirmation, never a video.
    */
-  selectorFor(order: Arguments): (entries: readonly JournalEntry[]) => OrderEntry[] {
+  matcherFor(order: Arguments): (entry: JournalEntry) => entry is OrderEntry {
     const topic = topicOf(order);
-    const isSame = (entry: OrderEntry) =>
-      this.#topicOf(entry) === topic &&
-      SETTINGS.every((name) => settingOf(entry.arguments, name) === settingOf(order, name));
-    return (entries) => ordersOf(entries).filter(isSame);
+    const letters = lettersOf(String(order["topic"]));
+    const beginsAlike = ({ arguments: args }: OrderEntry) =>
+      letters.startsWith(lettersOf(String(args["topic"]).slice(0, FIRST_CHARACTERS)));
+    return (entry): entry is OrderEntry =>
+      entry.operation === "generate" &&
+      SETTINGS.every((name) => settingOf(entry.arguments, name) === settingOf(order, name)) &&
+      beginsAlike(entry) &&
+      this.#topicOf(entry) === topic;
   }
 
   #topicOf(entry: OrderEntry): string {
@@ -137,19 +151,36 @@ export interface JobHistory {
 
 /** The orders and jobs of the entries, at times of a clock that is ahead of the journal's by so much. */
 export function readFacts(entries: readonly JournalEntry[], aheadMs: number) {
-  const local = entries.map((entry) => ({ ...entry, atMs: entry.atMs + aheadMs }));
+  const local = aheadMs === 0 ? entries : entries.map((entry) => ({ ...entry, atMs: entry.atMs + aheadMs }));
   return { orders: ordersOf(local), jobs: jobHistories(local) };
+}
+
+/** Remembers the facts of the entries until these change: a long journal is looked at again and again. */
+export class JournalFacts {
+  #last:
+    | { entries: readonly JournalEntry[]; aheadMs: number; facts: ReturnType<typeof readFacts> }
+    | undefined;
+
+  /** Clocks that differ by less than half a second count as equal. */
+  of(entries: readonly JournalEntry[], clockAheadMs: number): ReturnType<typeof readFacts> {
+    const aheadMs = 1_000 * Math.round(clockAheadMs / 1_000);
+    if (this.#last?.entries !== entries || this.#last.aheadMs !== aheadMs)
+      this.#last = { entries, aheadMs, facts: readFacts(entries, aheadMs) };
+    return this.#last.facts;
+  }
 }
 
 /** By job; the jobs that were started first come first. */
 export function jobHistories(entries: readonly JournalEntry[]): ReadonlyMap<string, JobHistory> {
-  const histories = new Map<string, JobHistory>();
+  const histories = new Map<string, { order?: OrderEntry; readonly posts: EarlierPost[] }>();
   for (const entry of entries) {
     const { jobId } = entry;
     if (jobId === undefined) continue;
-    const { order, posts } = histories.get(jobId) ?? { posts: [] };
-    if (entry.operation === "generate") histories.set(jobId, { order: order ?? entry, posts });
-    else histories.set(jobId, { order, posts: [...posts, ...postsOf(entry)] });
+    const known = histories.get(jobId);
+    const history = known ?? { posts: [] };
+    if (known === undefined) histories.set(jobId, history);
+    if (entry.operation === "generate") history.order ??= entry;
+    else history.posts.push(...postsOf(entry));
   }
   return histories;
 }

@@ -91,9 +91,11 @@ export class JobBook {
     if (this.#journal === undefined) this.#restored = undefined;
   }
 
-  /** Every job that is known. */
-  ids(): ReadonlySet<string> {
-    return new Set([...this.#records.keys(), ...(this.#journal?.jobs.keys() ?? [])]);
+  /** Tells which jobs are known now, also later when others are known. */
+  snapshot(): { has(jobId: string): boolean } {
+    const records = new Set(this.#records.keys());
+    const jobs = this.#journal?.jobs;
+    return { has: (jobId) => records.has(jobId) || jobs?.has(jobId) === true };
   }
 
   /** Returns at most `limit` jobs, the most recent first: those of earlier processes come last. */

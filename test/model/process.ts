@@ -197,7 +197,7 @@ class Process {
       tryReadJob: async (jobId) =>
         ({ jobId, status: "processing", done: false, videoUrls: [] }) satisfies Job,
       jobs: {
-        ids: () => new Set(),
+        snapshot: () => new Set<string>(),
         hasFailed: () => false,
         updateFromPage() {},
         addStarted() {},

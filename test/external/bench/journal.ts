@@ -22,6 +22,10 @@ const SIZES = [
   { count: 100_000, files: 90, characters: 200 },
   { count: 30_000, files: 1, characters: 700 },
 ];
+const WORDS =
+  "the tide comes in twice a day, and the moon pulls it; nobody's sure why — “honestly” — [a wide beach at dusk, soft light] It was Tuesday!".split(
+    " ",
+  );
 type Size = (typeof SIZES)[number];
 
 /** A table of the costs, by how much the journal holds. */
@@ -50,7 +54,7 @@ export async function benchJournal(): Promise<string> {
   } finally {
     await postgres.close();
   }
-  return table(["requests", "first look", "paid call", "reading it for results"], rows);
+  return table(["requests", "first look", "call with a doubt", "paid call", "reading it for results"], rows);
 }
 
 async function measure(journal: Journal): Promise<number[]> {
@@ -59,14 +63,24 @@ async function measure(journal: Journal): Promise<number[]> {
     generate: async ({ topic }: Order) => ({ jobId: `job of ${topic}`, status: "processing" }),
     listVideos: async () => ({ videos: [] }),
   };
-  const jobs = { hasFailed: () => false, ids: () => new Set<string>(), addStarted() {}, updateFromPage() {} };
+  const jobs = {
+    hasFailed: () => false,
+    snapshot: () => new Set<string>(),
+    addStarted() {},
+    updateFromPage() {},
+    readJournal: async () => [],
+    possibleJobs: () => [],
+  };
   const tryReadJob = async () => undefined;
   const once = new GenerateOnce({ service, guard, journal, maxGenerations: undefined, tryReadJob, jobs });
   const firstMs = await timeOf(() => journal.entries());
+  // An order that looks like a mistake is compared with all others, unless one of the same words was made.
+  const warnings = [{ finding: "", advice: "" }];
+  const doubtedMs = await timeOf(() => once.run({ topic: "doubted" }, { warnings }).catch(() => {}));
   const paidMs: number[] = [];
   while (paidMs.length < CALLS) paidMs.push(await timeOf(() => once.run({ topic: `call ${paidMs.length}` })));
   const entries = await journal.entries();
-  return [firstMs, median(paidMs), await timeOf(() => [jobHistories(entries), ordersOf(entries)])];
+  return [firstMs, doubtedMs, median(paidMs), await timeOf(() => [jobHistories(entries), ordersOf(entries)])];
 }
 
 /** Writes orders that are done, evenly on the days before. */
@@ -75,13 +89,21 @@ async function writeJournal(folder: string, { count, files, characters }: Size):
     const atMs = NOON - day * DAY_MS;
     let text = "";
     for (let job = day; job < count; job += files) {
-      const topic = "x".repeat(characters);
+      const topic = topicOf(job, characters);
       const begun = { ...VIDEO, id: `${job}`, atMs, arguments: { topic } };
       const done = { ...begun, outcome: "done", jobId: `job ${job}` };
       text += `\n${JSON.stringify(begun)}\n\n${JSON.stringify(done)}\n`;
     }
     await writeFile(join(folder, `journal-${new Date(atMs).toISOString().slice(0, 10)}.jsonl`), text);
   }
+}
+
+/** Words in another order for each. */
+function topicOf(job: number, characters: number): string {
+  let text = `Fact ${job}:`;
+  for (let word = job; text.length < characters; word = (word * 7 + 3) % 10_007)
+    text += ` ${WORDS[word % WORDS.length]}`;
+  return text;
 }
 
 /** The same in a table. */
