@@ -39,16 +39,25 @@ interface FollowedJob {
   dueMs: number;
   /** When its own status was last requested. */
   askedMs: number;
-  /** When the last hint makes it due. */
+  /** It is due because of a hint. */
+  isHinted: boolean;
+  /** When the last hint made it due. */
   hintedMs: number;
   /** How many polls in a row failed. */
   failures: number;
   /** How often in a row the service did not know it. */
   notFound: number;
-  /** The list can't answer for it: it lacks the job, or shows an end that the job's own status must confirm. */
-  isUnlisted: boolean;
+  /** The list lacks the job, or shows an end that the job's own status must confirm. */
+  mustAskItself: boolean;
 }
 
+/**
+ * A job that is due is asked for in one of two ways.
+ *
+ * - Its own status: the first answer, one that a hint brought forward, one that has the clips again, and one that the
+ *   list can't give (`mustAskItself`).
+ * - The list: all others, if two or more are due. One request answers for all of them.
+ */
 export class Poller {
   readonly #options: PollerOptions;
   readonly #jobs = new Map<string, FollowedJob>();
@@ -89,6 +98,7 @@ export class Poller {
     if (dueMs >= job.dueMs) return;
     job.hintedMs = dueMs;
     job.dueMs = dueMs;
+    job.isHinted = true;
     this.#wake.abort();
   }
 
@@ -115,10 +125,11 @@ export class Poller {
       followers: 0,
       dueMs,
       askedMs: nowMs,
+      isHinted: false,
       hintedMs: -Infinity,
       failures: 0,
       notFound: 0,
-      isUnlisted: false,
+      mustAskItself: false,
     };
     this.#jobs.set(jobId, job);
     if (book.get(jobId).followingEnded !== undefined) book.note(jobId, { followingEnded: undefined });
@@ -160,12 +171,13 @@ export class Poller {
     await (canShare ? this.#readList() : this.#readStatus(next));
   }
 
-  /** The list may answer for it: not as its first answer, nor for clips or on a hint. */
-  #sharesList({ jobId, isUnlisted, dueMs, hintedMs, askedMs }: FollowedJob): boolean {
+  /** The list may answer for it. */
+  #sharesList({ jobId, mustAskItself, isHinted, askedMs }: FollowedJob): boolean {
     const { state, fetchedAtMs = askedMs } = this.#options.book.get(jobId);
     const maxAgeMs = Math.max(CLIPS_AGE.minMs, CLIPS_AGE.perJobMs * this.#jobs.size);
-    const isFresh = this.#nowMs() - fetchedAtMs < maxAgeMs;
-    return !isUnlisted && state !== undefined && isFresh && dueMs !== hintedMs;
+    const hasFreshClips = this.#nowMs() - fetchedAtMs < maxAgeMs;
+    const isFirst = state === undefined;
+    return !isFirst && !isHinted && !mustAskItself && hasFreshClips;
   }
 
   /** One request for the newest videos, which answers for all jobs that have not ended. */
@@ -177,9 +189,10 @@ export class Poller {
       book.updateFromPage(videos, { isFirstPage: true });
       for (const job of this.#jobs.values()) {
         const status = statuses.get(job.jobId);
-        job.isUnlisted = status === undefined || isEnded(status);
+        const hasEnd = status !== undefined && isEnded(status);
+        job.mustAskItself = status === undefined || hasEnd;
         if (this.#sharesList(job)) job.dueMs = this.#nextDueMs(job);
-        else if (status !== undefined && isEnded(status)) job.dueMs = Math.min(job.dueMs, this.#nowMs());
+        else if (hasEnd) job.dueMs = Math.min(job.dueMs, this.#nowMs());
       }
     } catch (error) {
       if (this.#endIfUnauthorized(error)) return;
@@ -191,13 +204,18 @@ export class Poller {
   async #readStatus(job: FollowedJob): Promise<void> {
     const { reader, log } = this.#options;
     job.askedMs = this.#nowMs();
-    // Stays so unless a hint comes meanwhile.
+    // Both stay so unless a hint comes meanwhile.
     job.dueMs = Infinity;
+    job.isHinted = false;
     try {
       await reader.read(job.jobId, { background: true });
       job.failures = 0;
       job.notFound = 0;
-      job.dueMs = Math.min(job.dueMs, this.#nextDueMs(job));
+      const nextDueMs = this.#nextDueMs(job);
+      if (nextDueMs < job.dueMs) {
+        job.dueMs = nextDueMs;
+        job.isHinted = false;
+      }
     } catch (error) {
       if (this.#endIfUnauthorized(error)) return;
       const { code, message, retryAfterSeconds = 0 } = error instanceof BridgeError ? error.facts : {};
@@ -206,6 +224,7 @@ export class Poller {
       const nowMs = this.#nowMs();
       const backoffMs = (this.#nextDueMs(job) - nowMs) * 2 ** Math.min(job.failures, 6);
       job.failures += 1;
+      job.isHinted = false;
       job.dueMs = nowMs + Math.max(Math.min(MAX_BACKOFF_MS, backoffMs), retryAfterSeconds * 1000);
       log.debug(`Polling job ${job.jobId} failed.`, error);
     }
