@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { jobUri, stateOf } from "../service/job.ts";
 import { BridgeError, STALE_CODE } from "../errors.ts";
-import type { AlreadyStarted, OrderPlan } from "../idempotency/generate-once.ts";
+import type { AlreadyStarted, OrderPlan, OrderWarning } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
 import type { Job, Order } from "../service/responses.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
@@ -19,7 +19,6 @@ import {
   confirmByUser,
   unlessNull,
 } from "./arguments.ts";
-import { reviewOrder } from "./check-order.ts";
 import { describe, describeEarlierJob } from "./describe.ts";
 import { defineTool, type Guidance, guidanceFields, type ToolContext } from "./tool.ts";
 import type { Question } from "./question.ts";
@@ -129,7 +128,7 @@ export const generateVideo = defineTool({
     const started = await generateOnce.run(order, {
       confirm,
       // A server that is not set up sends nothing, and has to say so first.
-      warnings: config.problems.length === 0 ? await reviewOrder(order, hasVoiceStarted(jobs)) : [],
+      warnings: config.problems.length === 0 ? await findDoubts(order, jobs) : [],
       asksFirst: config.confirmGenerate !== "off",
       signal,
       client,
@@ -164,12 +163,14 @@ export const generateVideo = defineTool({
   },
 });
 
-/** True for a voice with which an order of this computer has started a job: a native voice, whose ids aren't documented. */
-function hasVoiceStarted(jobs: ToolContext["jobs"]): (voice: string) => Promise<boolean> {
-  return async (voice) => {
+/** Loaded by the first order, which the start needn't wait for. */
+async function findDoubts(order: Order, jobs: ToolContext["jobs"]): Promise<OrderWarning[]> {
+  const { reviewOrder } = await import("./check-order/check-order.ts");
+  // An order of this computer that has started a job knows a native voice, whose ids aren't documented.
+  return reviewOrder(order, async (voice) => {
     const orders = (await jobs.readJournal()) ?? [];
     return orders.some(({ jobId, arguments: args }) => jobId !== undefined && args["voice"] === voice);
-  };
+  });
 }
 
 async function describeEnded(state: Job, { jobs, config, clock }: ToolContext): Promise<Job> {

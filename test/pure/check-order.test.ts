@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { Order } from "../../src/service/responses.ts";
-import { reviewOrder } from "../../src/tools/check-order.ts";
+import { reviewOrder } from "../../src/tools/check-order/check-order.ts";
 import { measureRates, samplesSchema } from "../fixtures/language-rates.ts";
 import languages from "../fixtures/languages.json" with { type: "json" };
 import trialTopics from "../fixtures/trial-topics.json" with { type: "json" };

@@ -1,14 +1,14 @@
 // Looks at an order before it is paid for: is it in the language that will be spoken, do its words fit into its
 // seconds, would notes be spoken, is its voice a known one? Judges nothing else about a topic. Sends nothing.
 
-import type { OrderWarning } from "../idempotency/generate-once.ts";
-import { languageName } from "../service/languages.ts";
-import { CATALOG_VOICES, DEFAULTS, DURATION } from "../service/options.ts";
-import type { Order } from "../service/responses.ts";
-import { countSpoken, speakingRate, spokenTextOf } from "../service/spoken-words.ts";
-import { quote } from "../text.ts";
-import { type LanguageReview, reviewLanguage } from "./check-language.ts";
-import { reviewNotes } from "./check-notes.ts";
+import type { OrderWarning } from "../../idempotency/generate-once.ts";
+import { languageName } from "../../service/languages.ts";
+import { CATALOG_VOICES, DEFAULTS, DURATION } from "../../service/options.ts";
+import type { Order } from "../../service/responses.ts";
+import { countSpoken, speakingRate, spokenTextOf } from "../../service/spoken-words.ts";
+import { quote } from "../../text.ts";
+import { type LanguageReview, reviewLanguage } from "./language.ts";
+import { reviewNotes } from "./notes.ts";
 
 /** A text may be this many times as long as what fits. The topics of the trials reach 1.12. */
 const MAX_EXCESS = 1.25;

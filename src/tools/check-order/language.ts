@@ -1,13 +1,13 @@
 // Looks for signs that a topic is in another language than the one that will be spoken, and names that language only
 // if it is certain. Pure.
 
-import type { OrderWarning } from "../idempotency/generate-once.ts";
+import type { OrderWarning } from "../../idempotency/generate-once.ts";
 import { countEnglish } from "./english-words.ts";
-import { countryName, isCommonLanguage, languageName, mainLanguageOf } from "../service/languages.ts";
-import { DEFAULTS } from "../service/options.ts";
-import { likelyLanguage } from "../service/spoken-words.ts";
+import { countryName, isCommonLanguage, languageName, mainLanguageOf } from "../../service/languages.ts";
+import { DEFAULTS } from "../../service/options.ts";
+import { likelyLanguage } from "../../service/spoken-words.ts";
 import { readWords, type Word, wordsWrittenIn } from "./words.ts";
-import { quote } from "../text.ts";
+import { quote } from "../../text.ts";
 
 /** A topic's language shows in its first pages. */
 const MAX_CHARACTERS = 10_000;

@@ -1,8 +1,8 @@
 // Finds what a pasted script has for its reader, and a voice would speak, too: speakers' names, scene numbers, time
 // codes, markup, hashtags and links. Pure.
 
-import type { OrderWarning } from "../idempotency/generate-once.ts";
-import { inWords, quote } from "../text.ts";
+import type { OrderWarning } from "../../idempotency/generate-once.ts";
+import { inWords, quote } from "../../text.ts";
 
 const MAX_EXAMPLE = 40;
 
