@@ -18,6 +18,7 @@ import { HELP_WIDTH } from "./help.ts";
 import type { Host } from "./host.ts";
 import { type LocalTools, openTools } from "./local-tools.ts";
 import { commandOf } from "./server-entry.ts";
+import { forTerminal } from "./terminal-text.ts";
 import { TerminalUi } from "./terminal-ui.ts";
 
 const MAX_WAIT_MS = 15 * 60_000;
@@ -39,7 +40,7 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
   const show = (value: Result, text: string, textUi: TerminalUi) => {
     const redact = createRedact(call?.config.service?.apiKey);
     if (argv.includes("--json")) out.printJson(value, redact);
-    else textUi.print(redact(text));
+    else textUi.print(redact(textUi.isTerminal ? forTerminal(text) : text));
   };
   try {
     const read = await readCall(argv, host);

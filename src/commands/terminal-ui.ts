@@ -45,6 +45,10 @@ export class TerminalUi {
     this.printWhole(escapeUnsafe(redact(JSON.stringify(value, undefined, 2))));
   }
 
+  get isTerminal(): boolean {
+    return this.#output.isTTY === true;
+  }
+
   get isColoured(): boolean {
     return this.#output.hasColors?.() === true;
   }
@@ -60,7 +64,7 @@ export class TerminalUi {
   progress(done: number, total: number, label: string): void {
     const bar = `  ${total === 0 ? "" : `[${"#".repeat(done)}${".".repeat(Math.max(0, total - done))}] `}${label}`;
     if (bar === this.#bar) return;
-    const isMoving = this.#output.isTTY === true && !this.#isDumb;
+    const isMoving = this.isTerminal && !this.#isDumb;
     if (isMoving && this.#bar !== "") this.#output.write("\u001B[A\u001B[2K");
     this.#bar = bar;
     // Wrapped, it could not be replaced.

@@ -386,6 +386,22 @@ test("with --sandbox, a job of another call is explained by each call's own sand
   expect(stderr).toMatch(/each call has a sandbox of its own.*bin\.cjs sandbox --port 8080/);
 });
 
+test("in a terminal the texts speak to you, and elsewhere of the user", async () => {
+  const { call } = await callingComputer({ [PUBLISH]: POSTED });
+  const declined = await call(POST, { answer: "n" });
+  const posted = await call(POST, { answer: "y" });
+  const piped = await call([...POST, "--yes"]);
+
+  expect(declined.stderr).toMatch(/You did not agree to publish\. This call published nothing\.\n$/);
+  expect(posted.stdout.split("\n")).toEqual([
+    "Posted to TikTok.",
+    expect.stringMatching(/^Mark it as AI-made in the platform's app/),
+    "  TikTok: posted  https://tiktok.example/1",
+    "",
+  ]);
+  expect(piped.stdout).toContain("Give the user the links of the posts. Only if the user wants it");
+});
+
 test.each([
   ["yes at a terminal", [], "on", "y", 1],
   ["no at a terminal", [], "on", "", 0],
