@@ -356,6 +356,7 @@ test.each([
   "Me: I only need one sock.\nMy fox: same.\nMe: give it back.",
   "Here is the thing: nobody saw the fox. Day one: a sock. Day two: a sock.",
   "It is 7:30 in the morning. At 10:05 the fox is back, and it is the #1 thief, 5 * 3 socks ahead.",
+  "The #MeToo movement began with one woman, in 2006.",
   "Buy it at foxes.example, ask @foxes, and pay $5-10 within 5-10 seconds.",
   "The host of the show: a fox. The title of this story is The Sock Thief. Scene 3 of the film is my favourite.",
   "[Scene 1 (0:00-0:05): **a fox** #fox https://foxes.example] The fox steals one sock.",

@@ -25,7 +25,13 @@ interface Kind {
 
 const KINDS: readonly Kind[] = [
   { one: "link", many: "links", pattern: /(?:https?:\/\/|\bwww\.)[^\s)\]>]+/giu },
-  { one: "hashtag", many: "hashtags", pattern: /(?<![\p{L}\p{N}&/#])#\p{L}[\p{L}\p{M}\p{N}_]*/gu },
+  {
+    one: "hashtag",
+    many: "hashtags",
+    // At a line's end: "The #MeToo movement" is said.
+    pattern:
+      /(?<![\p{L}\p{N}&/#])#\p{L}[\p{L}\p{M}\p{N}_]*(?=(?:[^\S\n]{1,3}#[\p{L}\p{M}\p{N}_]{1,60}){0,40}[^\S\n]{0,9}$)/gmu,
+  },
   {
     one: "time code",
     many: "time codes",
