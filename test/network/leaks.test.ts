@@ -3,9 +3,7 @@ import { GENERATE, JOB_ID, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { type Scripts, startScriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 import { connect, failureOf } from "./bridge.ts";
-
-// A POST needs 10 s to begin, which a test can't wait for.
-vi.mock("../../src/service/time-budget.ts", async (load) => ({ ...(await load<object>()), MIN_POST_MS: 50 }));
+import { inVirtualTime, virtualClock } from "./virtual-time.ts";
 
 /** The resources that keep this process alive, according to Node. */
 const activeResources = () =>
@@ -23,16 +21,17 @@ const SCRIPTS: Scripts = {
 /** A client from its first call to its close, with every way for a call to end. */
 async function life(): Promise<void> {
   await using rest = await startScriptedService(SCRIPTS);
-  const service = connect({ baseUrl: rest.url });
-  // Long enough for a request to reach the service on a busy machine.
-  const short = { deadlineMs: 500 };
+  const service = connect({ baseUrl: rest.url, clock: virtualClock() });
   await service.getJob(JOB_ID);
   await service.listVideos({ limit: 1 });
   await service.generate({ topic: "x" });
   await failureOf(service.generate({ topic: "x" }));
   await failureOf(service.generate({ topic: "x" }));
-  const late = service.generate({ topic: "x" }, short);
-  await Promise.all([failureOf(late), failureOf(service.getJob(JOB_ID, short))]);
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+  const answered = rest.requests.length;
+  const calls = [service.generate({ topic: "x" }), service.getJob(JOB_ID)];
+  await inVirtualTime(Promise.all(calls.map(failureOf)), () => rest.requests.length - answered);
+  vi.useRealTimers();
   await failureOf(service.listConnectedPlatforms());
   const sent = rest.requests.length;
   const pending = failureOf(service.getJob(JOB_ID));

@@ -55,21 +55,33 @@ function validAnswer(request: string): string {
   return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${json.length}\r\n\r\n${json}`;
 }
 
-export async function observe({ point, method, via }: FaultCase): Promise<Observed> {
+/** Lets time pass for a call until it ends; `waiting` is above 0 once it waits for an answer that won't come. */
+type PassTime = (calling: Promise<Called>, waiting: () => number) => Promise<Called>;
+
+export async function observe(
+  { point, method, via }: FaultCase,
+  passTime: PassTime = (calling) => calling,
+): Promise<Observed> {
   const target = method === "GET" ? STATUS : GENERATE;
+  let stalled = 0;
   await using server = disposable(
     await startFaultServer({
       ...(point.server !== "plain" && { secureContext: point.server === "untrusted" ? UNTRUSTED : TRUSTED }),
       ...(point.accepted !== undefined && { accepted: point.accepted }),
       requested(socket, _, text) {
-        if (point.answer !== undefined && text.startsWith(target)) point.answer(socket);
-        else if (point.kept === "closed" && !text.startsWith(target)) socket.end(validAnswer(text));
+        if (point.answer !== undefined && text.startsWith(target)) {
+          stalled += 1;
+          point.answer(socket);
+        } else if (point.kept === "closed" && !text.startsWith(target)) socket.end(validAnswer(text));
         else socket.write(validAnswer(text));
       },
     }),
   );
   await using proxy = disposable(
-    await startProxyServer(() => (typeof point.proxy === "number" ? point.proxy : proxyBehaviour(point))),
+    await startProxyServer(() => {
+      if (point.proxy === "stall") stalled += 1;
+      return typeof point.proxy === "number" ? point.proxy : proxyBehaviour(point);
+    }),
   );
   const { port } = new URL(server.url);
   const baseUrl =
@@ -91,7 +103,9 @@ export async function observe({ point, method, via }: FaultCase): Promise<Observ
       do await new Promise((resolve) => setImmediate(resolve));
       while (point.kept === "closed" && server.open() > 0);
     }
-    const called = method === "GET" ? await tools.status(JOB_ID) : await tools.generate(`Tides of ${CANARY}`);
+    const calling = method === "GET" ? tools.status(JOB_ID) : tools.generate(`Tides of ${CANARY}`);
+    const waiting = () => stalled + (point.accepted === undefined ? 0 : server.open());
+    const called = await passTime(calling, waiting);
     await tools.closeConnections();
     return {
       ...called,

@@ -42,7 +42,7 @@ export interface Failure {
   readonly reason: RegExp;
 }
 
-/** Long enough on a busy machine to connect and to send a request. */
+/** Passes in virtual time. */
 const SHORT_MS = 3_000;
 
 /** The request cannot have been sent, so any method may be sent again. */

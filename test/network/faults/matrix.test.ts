@@ -1,7 +1,8 @@
 // A fault at every point of an exchange × GET and POST × direct and through a proxy, over real sockets and
 // TLS: the outcome, how often the request was sent, the reason given, the journal, and no trace of the key.
 
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { inVirtualTime } from "../virtual-time.ts";
 import { expectedOf, type FaultCase, faultCases, observe } from "./fault-case.ts";
 import type { Failure, Method } from "./fault-points.ts";
 import { trustCertificate } from "./tools-under-test.ts";
@@ -44,14 +45,32 @@ function failedCall(method: Method, failure: Failure) {
 
 const nameOf = ({ point, method, via }: FaultCase) => `${method}, ${via}: ${point.name}`;
 
-test.concurrent.each(faultCases().map((faultCase) => [nameOf(faultCase), faultCase] as const))(
+function expectedCall(faultCase: FaultCase) {
+  const { method } = faultCase;
+  const expected = expectedOf(faultCase);
+  return expected === "none" ? successfulCall(method) : failedCall(method, expected[method]);
+}
+
+const CASES = faultCases().map((faultCase) => [nameOf(faultCase), faultCase] as const);
+
+test.concurrent.each(CASES.filter(([, { point }]) => point.deadlineMs === undefined))(
   "a fault is told and recorded as it is, and the request repeated only if it may be: %s",
   async (_, faultCase) => {
-    const { method } = faultCase;
-    const expected = expectedOf(faultCase);
+    expect(await observe(faultCase)).toEqual(expectedCall(faultCase));
+  },
+);
 
-    expect(await observe(faultCase)).toEqual(
-      expected === "none" ? successfulCall(method) : failedCall(method, expected[method]),
+test.each(CASES.filter(([, { point }]) => point.deadlineMs !== undefined))(
+  "a fault that lasts until the deadline is told and recorded as it is: %s",
+  async (_, faultCase) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+
+    const observed = await observe(
+      faultCase,
+      async (calling, waiting) => (await inVirtualTime(calling, waiting)).result,
     );
+
+    expect(observed).toEqual(expectedCall(faultCase));
   },
 );
