@@ -50,6 +50,8 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
     }
     call = read;
     const tools = openTools("call", call.config, host, ui, {
+      // Whatever fails from then on, the video was ordered.
+      onStarted: (jobId) => (orderedJob = jobId),
       askUser: (describe) => askAtTerminal(describe, read, host, ui),
       onWait: (awaited) => ui.print(AWAITED[awaited]),
     });
@@ -165,7 +167,7 @@ async function failWhenLeft({ tool }: Call, tools: LocalTools, host: Host, ui: T
   await aborted(host.interruptedAgain);
   throw new BridgeError({
     code: "cancelled",
-    message: "The call was interrupted before the answer came.",
+    message: "The call was interrupted.",
     nextStep:
       tool.effect === "spends"
         ? "Look for the video with list_videos. The same call says what is known, and doesn't pay again."

@@ -20,6 +20,8 @@ export type LocalTools = ReturnType<typeof openTools>;
 
 interface LocalOptions extends Pick<OpenOptions, "onWait"> {
   readonly askUser: ToolContext["askUser"];
+  /** Gets the id of each job that is started. */
+  readonly onStarted?: (jobId: string) => void;
 }
 
 /** The pause after a look that failed, or after the poller has given a job up. */
@@ -31,10 +33,11 @@ export function openTools(
   config: Config,
   { clock, errors, interrupted: signal }: Host,
   ui: TerminalUi,
-  { askUser, onWait }: LocalOptions,
+  { askUser, onWait, onStarted = () => {} }: LocalOptions,
 ) {
   const application = openApplication(config, clock, (line) => errors.write(line), { onWait });
   const { jobs, videoSaver, waitForEnd, publishOnce } = application;
+  jobs.on("start", onStarted);
   const isInterrupted = once(signal, "abort");
   let missingResults: readonly string[] = [];
   const context: ToolContext = {
