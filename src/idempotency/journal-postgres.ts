@@ -288,6 +288,8 @@ export class JournalPostgres implements JournalStore {
 }
 
 const REACH = "make sure that the database runs, is awake and can be reached from here";
+const NO_ROUTE =
+  "check the spelling of the host in FACELESS_JOURNAL_URL, and that this computer is online; a host with IPv6 addresses alone, such as Supabase's direct one, needs a network with IPv6, or else the address of its pooler";
 const RIGHTS =
   "let the owner of the database make the table as docs/GATEWAYS.md shows and grant its user select and insert on it, with a policy for both if row-level security is on";
 const UNTRUSTED = "another role of the database could run its own code in it";
@@ -316,6 +318,11 @@ const FIXES: Readonly<Record<string, string>> = {
   "53100": "free some space on the disk of the database",
   "22021": ENCODING,
   "22P05": ENCODING,
+  "08P01":
+    "remove options from FACELESS_JOURNAL_URL and PGOPTIONS, or name the database itself instead of its pooler",
+  ENOTFOUND: NO_ROUTE,
+  EHOSTUNREACH: NO_ROUTE,
+  ENETUNREACH: NO_ROUTE,
   ENOENT: "check the path of the socket or of sslrootcert in FACELESS_JOURNAL_URL",
 };
 

@@ -5,6 +5,7 @@ import { promises as fs } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { errnoOf } from "../errors.ts";
+import { flush } from "../flush.ts";
 
 export type PrivateFolder = ReturnType<typeof openPrivateFolder>;
 
@@ -51,7 +52,7 @@ export function openPrivateFolder(path: string, { mayMake = true } = {}) {
         const { bytesWritten } = await file.write(text);
         // A disk that is almost full takes a part and reports no error.
         if (bytesWritten < Buffer.byteLength(text)) throw new Error("the disk is full");
-        await file.sync();
+        await flush(file);
       });
     },
     remove: (name: string): Promise<void> => fs.unlink(join(path, name)),

@@ -1,10 +1,12 @@
 // Downloads a finished video from where its link leads, to a file. Never sends the key. Knows nothing of jobs.
 // Loaded on first use: it needs undici.
 
-import { createWriteStream } from "node:fs";
+// Not from node:fs/promises, which would be loaded at the start and takes a millisecond.
+import { createWriteStream, promises as fs } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import type { Dispatcher } from "undici";
 import type { ServiceConfig } from "../config.ts";
+import { flush } from "../flush.ts";
 import { isLoopback } from "../settings/loopback.ts";
 import { createDispatcher } from "../service/proxy.ts";
 import { readRetryAfterMs } from "../service/rate-limiter.ts";
@@ -44,7 +46,9 @@ export async function download(
   try {
     const isLocal = isLoopback(baseUrl.hostname);
     const { body } = await follow(link, { dispatcher, signal, isLocal, nowMs: options.nowMs });
-    await pipeline(body, checkedBytes, createWriteStream(path, { flags: "wx", flush: true }), { signal });
+    await pipeline(body, checkedBytes, createWriteStream(path, { flags: "wx" }), { signal });
+    const file = await fs.open(path, "r+");
+    await flush(file).finally(() => file.close());
   } catch (error) {
     if (deadline.aborted) throw new DownloadFailure("it took too long");
     const isOfFile = /^(?:open|write|fsync|close)$/.test(String(Reflect.get(Object(error), "syscall")));

@@ -97,9 +97,14 @@ export function parseProxy(text: string): string | Mistake | undefined {
   return href;
 }
 
-/** As undici takes it, which knows `*` only alone and no trailing dots. */
+/** Without brackets. A host with a port has one colon. */
+const IPV6 = /^[\da-f.]*(?::[\da-f.]*){2,}$/i;
+
+/** As undici takes it, which knows `*` only alone, no trailing dots, and IPv6 addresses only in brackets. */
 export function parseNoProxy(text: string): string {
-  const hosts = text.split(/[,\s]+/).map((host) => host.replace(/\.(?=$|:\d+$)/, ""));
+  const hosts = text
+    .split(/[,\s]+/)
+    .map((host) => (IPV6.test(host) ? `[${host}]` : host.replace(/\.(?=$|:\d+$)/, "")));
   return hosts.includes("*") ? "*" : hosts.filter((host) => host !== "").join(",");
 }
 

@@ -265,7 +265,7 @@ async function sendSlowly(outgoing: ServerResponse): Promise<void> {
   outgoing.end(VIDEO.subarray(12));
 }
 
-const held = (code: string) => Object.assign(new Error(code), { code });
+const held = (code: string) => Object.assign(new Error(code), { code, syscall: "fsync" });
 
 test.each(["EPERM", "EACCES", "EBUSY"])(
   "a file that another program holds for a moment (%s) is saved all the same, from one download",
@@ -285,6 +285,42 @@ test.each(["EPERM", "EACCES", "EBUSY"])(
     expect(readFileSync(join(folder, ".faceless-saved.jsonl"), "utf8")).toContain(JOB_ID);
   },
 );
+
+/** Makes every flush of a file fail, as on disks that can't flush or that are broken. */
+async function breakFlush(code: string): Promise<void> {
+  const file = await promises.open(process.execPath);
+  const handle: unknown = Object.getPrototypeOf(file);
+  await file.close();
+  // What every open file inherits from.
+  vi.spyOn(handle as typeof file, "sync").mockRejectedValue(held(code));
+  onTestFinished(() => void vi.restoreAllMocks());
+}
+
+test.each(["ENOTSUP", "EINVAL", "ENOSYS", "EPERM"])(
+  "a disk that can't flush (%s) keeps videos, orders and posts all the same",
+  async (code) => {
+    const { service, env, folder, finalVideoUrl } = await setUp();
+    service.on(GENERATE, { json: { jobId: JOB_ID, status: "processing" } });
+    service.on(VIDEOS, { json: { videos: [{ jobId: JOB_ID, status: "completed", finalVideoUrl }] } });
+    const client = await connectLegacy({ env: { ...env, FACELESS_STATE_DIR: temporaryFolder() } });
+    await breakFlush(code);
+
+    const ordered = await client.call("generate_video", { topic: "Tides" });
+    expect(ordered.structuredContent).toMatchObject({ jobId: JOB_ID });
+    expect(await outcome(client)).toMatch(/^It is saved as /);
+    expect(filesIn(folder)).toEqual([expect.stringMatching(/Tides-0f4b6f2e\.mp4$/)]);
+  },
+);
+
+test("a disk that breaks while it flushes is a failed save, and nothing is ordered on it", async () => {
+  const { service, env } = await setUp();
+  const client = await connectLegacy({ env: { ...env, FACELESS_STATE_DIR: temporaryFolder() } });
+  await breakFlush("EIO");
+
+  expect(textOf(await client.call("generate_video", { topic: "Tides" }))).toContain("can't be written (EIO");
+  expect(service.lines(GENERATE)).toEqual([]);
+  expect(await outcome(client)).toBe(failed("writing to the folder failed (EIO)"));
+});
 
 test("five redirects are followed", async () => {
   const service = await scriptedService();

@@ -595,6 +595,10 @@ test.each([
   ["53100", "free some space on the disk of the database"],
   ["53300", "wait a minute until the database has started or has a free connection"],
   ["22021", "remove the rows that are not in the encoding of the database"],
+  [
+    "08P01",
+    "remove options from FACELESS_JOURNAL_URL and PGOPTIONS, or name the database itself instead of its pooler",
+  ],
   ["3D000", "check the user, the password and the database in FACELESS_JOURNAL_URL"],
 ])("an error %s of the database comes with its fix", async (code, fix) => {
   const at = await startDatabase((socket) => refuse(socket, code, "no"));
@@ -624,6 +628,12 @@ test("a database that speaks no TLS comes with what to add to the address", asyn
   await expect(store.append(["line"])).rejects.toMatchObject({
     fix: "add sslmode=disable to FACELESS_JOURNAL_URL if the network between is your own, or let the database use TLS",
   });
+});
+
+test("a host that can't be found comes with what a host of IPv6 alone needs", async () => {
+  await expect(
+    openDatabase("postgres://videos@no-such-host.invalid/videos").append(["line"]),
+  ).rejects.toMatchObject({ fix: expect.stringContaining("or else the address of its pooler") });
 });
 
 test("a file of sslrootcert that is missing is named as what to check", async () => {
