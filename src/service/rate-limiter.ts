@@ -25,6 +25,8 @@ const DEFAULT_PAUSE_MS = 5_000;
 /** Times in headers that are further away count as this far away. */
 const MAX_WAIT_MS = 3_600_000;
 
+/** Numbers from here on, the year 2001, are times and no durations. */
+const FIRST_TIME = 1e9;
 /** The least time between two resets that are compared. */
 const MIN_BETWEEN_SAMPLES_MS = 2_000;
 
@@ -105,7 +107,7 @@ export class RateLimiter {
     const count = readNumber(header);
     const nowMs = serviceNowMs(headers, this.#clock.now());
     if (count === undefined) return msUntil(Date.parse(String(header)), nowMs);
-    if (count >= 1e9) return msUntil(count >= 1e11 ? count : 1000 * count, nowMs);
+    if (count >= FIRST_TIME) return timeMsUntil(count, nowMs);
     this.#compareResets({ count, atMs: this.#clock.monotonicMs() });
     this.#hasLongReset ||= count > 3_600;
     // Most windows are no longer than an hour: if the guess is wrong, the service is asked too soon and says so.
@@ -124,9 +126,11 @@ export class RateLimiter {
   }
 }
 
-/** Retry-After in milliseconds: seconds, or a date. `nowMs` is since the epoch. */
+/** Retry-After in milliseconds: seconds, a date or, as some services write it, a time. `nowMs` is since the epoch. */
 export function readRetryAfterMs(headers: ResponseHeaders, nowMs: number): number | undefined {
   const seconds = readNumber(headers["retry-after"]);
+  if (seconds !== undefined && seconds >= FIRST_TIME)
+    return timeMsUntil(seconds, serviceNowMs(headers, nowMs));
   if (seconds !== undefined) return Math.min(MAX_WAIT_MS, 1000 * seconds);
   return msUntil(Date.parse(String(headers["retry-after"])), serviceNowMs(headers, nowMs));
 }
@@ -134,6 +138,11 @@ export function readRetryAfterMs(headers: ResponseHeaders, nowMs: number): numbe
 /** The time of the service's clock: this computer's may be hours off, as after a virtual machine has slept. */
 function serviceNowMs(headers: ResponseHeaders, nowMs: number): number {
   return Date.parse(String(headers["date"])) || nowMs;
+}
+
+/** A time in seconds or milliseconds since the epoch, by its magnitude. */
+function timeMsUntil(time: number, nowMs: number): number | undefined {
+  return msUntil(time >= 100 * FIRST_TIME ? time : 1000 * time, nowMs);
 }
 
 /** undefined for NaN, which stands for no time. */

@@ -79,6 +79,19 @@ export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
     "TLS failed: the other side does not speak TLS",
     "Check the port in FACELESS_BASE_URL: something that does not speak TLS answers there. The usual port for https needs no number.",
   ),
+  ...failures(
+    [
+      "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
+      "HPE_INVALID_HEADER_TOKEN",
+      "HPE_UNEXPECTED_CONTENT_LENGTH",
+      "HPE_INVALID_TRANSFER_ENCODING",
+      "HPE_INVALID_CHUNK_SIZE",
+      "HPE_CR_EXPECTED",
+      "HPE_LF_EXPECTED",
+    ],
+    "the answer breaks the rules of HTTP",
+    "Try from another network. If it stays so, a gateway of the service sends wrong headers: its operator has to correct it.",
+  ),
   HTTPParserError: failure(
     "the answer is not HTTP",
     "Check the port in FACELESS_BASE_URL, and whether the address should begin with https://.",
@@ -128,7 +141,8 @@ function networkCode(error: unknown): string {
   // Errors of Node and undici have a string, a DOMException has a number, parser errors have llhttp's own.
   const code = "code" in error && typeof error.code === "string" ? error.code : error.name;
   if (code === "UND_ERR_ABORTED" && error.message.includes("(407)")) return "ERR_PROXY_AUTHENTICATION";
-  return error.name === "HTTPParserError" ? error.name : code;
+  // Of the parser's many codes, those that are not explained mean that it isn't HTTP.
+  return error.name === "HTTPParserError" && !Object.hasOwn(NETWORK_FAILURES, code) ? error.name : code;
 }
 
 export interface TransportFacts extends Omit<NetworkFailure, "fix"> {

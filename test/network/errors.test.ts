@@ -152,6 +152,12 @@ test.each<[unknown, string, RegExp]>([
   [coded("ECONNREFUSED"), "network", /^connection refused \(ECONNREFUSED\)$/],
   [coded("ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION"), "network", /^TLS failed \(ERR_SSL_TLSV1/],
   [coded("HPE_INVALID_CONSTANT", "HTTPParserError"), "network", /is not HTTP/],
+  [
+    coded("HPE_INVALID_HEADER_TOKEN", "HTTPParserError"),
+    "network",
+    /^the answer breaks the rules of HTTP \(HPE_/,
+  ],
+  [coded("UND_ERR_RES_CONTENT_LENGTH_MISMATCH"), "network", /^the answer breaks the rules of HTTP \(UND_/],
   [coded("UND_ERR_ABORTED", "AbortError", "Proxy response (407)"), "network", /user name and a password/],
   [coded("UND_ERR_ABORTED", "AbortError", "Proxy response (502)"), "network", /the proxy refused/],
   [coded("constructor"), "network", /^the connection failed \(constructor\)$/],

@@ -157,6 +157,9 @@ test.each<[string | undefined, number | undefined]>([
   ["Fri, 20 Nov 2026 05:00:30 GMT", 30_000],
   ["Fri, 20 Nov 2026 04:00:00 GMT", 0],
   ["999999999", 3_600_000],
+  [String(EPOCH_MS / 1000 + 20), 20_000],
+  [String(EPOCH_MS + 20_000), 20_000],
+  [String(EPOCH_MS / 1000 - 5), 0],
   [undefined, undefined],
   ["soon", undefined],
 ])("reads Retry-After %j as %d ms", (raw, ms) => {
