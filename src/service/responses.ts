@@ -109,6 +109,19 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
       Reflect.set(tidied, "unsafeLinksLeftOut", unsafeLinks);
     return tidied;
   };
+  /** Python writes NaN and Infinity, which are no JSON: such a number is none. */
+  const parsePythonJson = (text: string): unknown => {
+    if (!/\b(?:NaN|Infinity)\b/.test(text)) return undefined;
+    // Texts are matched, too, so that these words stay in them. Nothing here has to go back, whatever the text.
+    const json = text.replace(/"(?:[^"\\]+|\\.?)*"?|-?\b(?:NaN|Infinity)\b/gs, (token) =>
+      token.startsWith('"') ? token : "null",
+    );
+    try {
+      return tidy(JSON.parse(json));
+    } catch {
+      return undefined;
+    }
+  };
   return {
     tidy,
     /** The tidied title of a page, or the text of anything else; undefined if there is none. */
@@ -123,7 +136,7 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
       try {
         return tidy(JSON.parse(text));
       } catch {
-        return undefined;
+        return parsePythonJson(text);
       }
     },
   };

@@ -82,6 +82,23 @@ test("keeps a property that is named __proto__", () => {
   expect({}).not.toHaveProperty("polluted");
 });
 
+test("reads JSON as Python writes it, where a number may be NaN or Infinity", () => {
+  const text = 'NaN, "Infinity" \\';
+  const json = `{"jobId":"a","eta":NaN,"list":[Infinity,-Infinity,1],"text":${JSON.stringify(text)},"n":{"NaN":NaN}}`;
+
+  expect(remote.parse(json)).toEqual({ jobId: "a", list: [1], text, n: {} });
+});
+
+test.each([
+  '{"a":NaN',
+  '{"a":"NaN',
+  `{"a":NaN,"b":"${'\\"'.repeat(500_000)}`,
+  `{"a":NaN,"b":"${"x".repeat(1_000_000)}\\`,
+  "NaNaNaN",
+])("reads nothing of JSON with NaN that is broken otherwise: %#", (json) => {
+  expect(remote.parse(json)).toBeUndefined();
+});
+
 const job = (link: string) => ({ videoUrls: [link, CLIP, link], audioUrl: link, finalVideoUrl: link });
 
 test("keeps https links, trims them and encodes their spaces", () => {
