@@ -63,7 +63,8 @@ test("seven calls take at most 1,400 tokens, a finished and saved video 450 of t
   const { raw, call } = await connectLegacy({ args: ["--sandbox"], env });
   const started = await call("generate_video", { topic: TOPIC });
   const jobId = started.structuredContent?.["jobId"];
-  const rendering = await call("get_video_status", { jobId });
+  const slow = await call("generate_video", { topic: `${TOPIC} [slow]` });
+  const rendering = await call("get_video_status", { jobId: slow.structuredContent?.["jobId"] });
   let ready = rendering;
   await until(async () => {
     ready = await call("get_video_status", { jobId, waitSeconds: 50 });

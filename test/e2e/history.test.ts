@@ -54,8 +54,8 @@ test("history shows what clients have ordered and posted, by which of them, and 
   const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, FACELESS_STATE_DIR: folder };
   const desktop = { name: "claude-ai", title: "Claude Desktop", version: "1.2.3" };
   const one = await connectLegacy({ file: BUILT_FILE, env, clientInfo: desktop });
-  const topic = "Tides\u001B[2J come twice a day. [the sea, blue light]\nThe\u202E moon pulls.";
-  await one.call("generate_video", { topic, duration: 20, language: "fr" });
+  const topic = "Tides come twice a day. [the sea, blue light]\nThe\u202E moon pulls.";
+  await one.call("generate_video", { topic, duration: 20, style: "asmr" });
   await one.raw.close();
   const editor = { name: "\u202Ecursor\u001B[31m-vscode", version: "0.50" };
   const other = await connectModern({ file: BUILT_FILE, env, clientInfo: editor });
@@ -75,12 +75,12 @@ TIME  by cursor-vscode 0.50
 
 TIME  by Claude Desktop 1.2.3
   Order: "Tides come twice a day. The moon pulls."
-  20 s, French, story
+  20 s, English, asmr
   Started as job ${JOB_ID} (history doesn't ask how it went)
 `,
   });
   const { duration: _, ...standard } = DEFAULTS;
-  const ordered = { ...standard, topic, seconds: 20, language: "fr" };
+  const ordered = { ...standard, topic, seconds: 20, style: "asmr" };
   const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   expect(entries).toEqual([
     {
@@ -188,7 +188,7 @@ test.each<[string, string | ((path: string) => void), number, RegExp]>([
     1,
     /^The journal can't be read \(EISDIR: FOLDER\/.+ Check it and /,
   ],
-  ["a newer version's journal", (path) => writeFileSync(path, '{"version":9}'), 1, NEWER],
+  ["a newer version's journal", (path) => writeFileSync(path, '{"id":"1","operation":"remix"}'), 1, NEWER],
   [
     "a folder that is not used",
     "state",

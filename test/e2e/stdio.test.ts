@@ -3,7 +3,15 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { BUILT_FILE, connectModern, factsOf, TEST_CLIENTS, type UsersAnswer } from "../fixtures/clients.ts";
+import * as z from "zod";
+import {
+  BUILT_FILE,
+  connectModern,
+  factsOf,
+  type Question,
+  TEST_CLIENTS,
+  type UsersAnswer,
+} from "../fixtures/clients.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { startRaw } from "../fixtures/raw-server.ts";
 
@@ -12,11 +20,15 @@ const FAST_SANDBOX = {
   args: ["--sandbox"],
   env: { FACELESS_SANDBOX_SECONDS: "0.3", FACELESS_POLL_SECONDS: "0.1" },
 };
-const YES: UsersAnswer = { action: "accept", content: { decision: "Publish on TikTok and Instagram" } };
+/** Agrees to each question: the first choice is the no. */
+async function agree({ form }: Question): Promise<UsersAnswer> {
+  const { decision } = z.object({ decision: z.object({ enum: z.array(z.string()) }) }).parse(form.properties);
+  return { action: "accept", content: { decision: decision.enum[1] ?? "" } };
+}
 
 describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
   test("a client makes, follows, publishes and lists a sandbox video", async () => {
-    const client = await connect({ ...FAST_SANDBOX, user: async () => YES });
+    const client = await connect({ ...FAST_SANDBOX, user: agree });
 
     const started = await client.call("generate_video", { topic: "Why the sea is salty", duration: 10 });
     const jobId = String(started.structuredContent?.["jobId"]);
@@ -35,9 +47,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     await expect.poll(() => client.updates).toContain(`faceless://jobs/${jobId}`);
     const finished = await client.call("get_video_status", { jobId });
     expect(finished.structuredContent).toEqual({
-      summary: expect.stringMatching(
-        /^Your video is ready: http\S+\.mp4 This is a sandbox: sample clips, nothing was rendered, charged or posted\.$/,
-      ),
+      summary: expect.stringMatching(/^Your video is ready: http\S+\.mp4$/),
       nextStep: "Show the user the link.",
       jobId,
       status: "completed",
