@@ -3,7 +3,7 @@
 import type { ErrorCode } from "../src/errors.ts";
 import { type Field, TOOL_SCHEMAS } from "../src/tools/tool-schemas.ts";
 import { PROMPTS } from "../src/prompts/catalog.ts";
-import { STATES } from "../src/service/job.ts";
+import { FIELDS } from "../src/service/fields.ts";
 import { CATALOG_VOICES, DURATION, EXAMPLE_LANGUAGES } from "../src/service/options.ts";
 import { toolsFor } from "../src/tools/catalog.ts";
 import type { Tool } from "../src/tools/tool.ts";
@@ -43,29 +43,6 @@ const CALLS: Readonly<Record<ErrorCode, readonly string[]>> = {
   internal: ANY_CALL,
 };
 
-/** The meaning of each field of a result, if its schema doesn't say it. A field without one stops `npm run docs`. */
-const MEANINGS: Readonly<Record<string, string>> = {
-  summary: "One or two sentences that say what the result means",
-  nextStep: "What to do next; absent if nothing is left to do",
-  jobId: "The id of the video's job",
-  status: `${Array.from(STATES.keys(), (word) => `\`${word}\``).join(", ")}, or another word of the service`,
-  resourceUri: "The job as a resource, `faceless://jobs/{jobId}`",
-  alreadyStarted: "`true` if this is the job of the same order from the last 20 hours, and nothing was paid",
-  done: "Whether the job has ended",
-  videoUrls: "The clips that are ready",
-  audioUrl: "The voiceover",
-  finalVideoUrl: "The finished video",
-  savedTo: "The saved file, with `FACELESS_SAVE_DIR`",
-  progress: "Clips: `total`, `completed`, `failed`",
-  publishedTo: "Where and when this computer posted it: `platform`, `url`, `at`, or `unknown`",
-  arguments: "What was ordered, if this computer ordered it",
-  results: "One entry per platform: `platform`, `ok`, and `alreadyPublished` if it was posted there before",
-  videos:
-    "The videos: `jobId`, `status`, and, as far as they are known, `topic`, `createdAt`, `ordered`, `progress`, `ageSeconds`, `finalVideoUrl`, `savedTo`, `publishedTo`",
-  nextCursor: "The `cursor` of the next page, if there is one",
-  platforms: "The connected accounts: `platform` is the id for `publish_video`",
-};
-
 const ARGUMENTS: Readonly<Record<string, string>> = {
   topic:
     "All that is spoken and, in [brackets] after each line, what is shown ([an example](TOPICS.md)). In the schema, models read here how to write one",
@@ -91,13 +68,19 @@ ${table(
   Object.entries(output.properties ?? {}).map(([field, schema]) => [
     `\`${field}\`${output.required?.includes(field) === true ? "" : "?"}`,
     typeOf(schema),
-    meaningOf(field, schema),
+    meaningOf(field),
   ]),
 )}
 
 Errors: ${errorsOf(tool)
     .map((code) => `\`${code}\``)
     .join(", ")}.`;
+}
+
+function meaningOf(field: string): string {
+  const { meaning } = new Map<string, { readonly meaning: string }>(Object.entries(FIELDS)).get(field) ?? {};
+  if (meaning === undefined) throw new Error(`Say in src/service/fields.ts what ${field} means.`);
+  return meaning;
 }
 
 function argumentsTable({ properties = {}, required = [] }: Field): string {
@@ -124,12 +107,6 @@ function typeOf({ type = "any", items }: Field): string {
   return type === "array" ? `list of ${typeOf(items ?? {})}s` : type;
 }
 
-function meaningOf(field: string, { description }: Field): string {
-  const meaning = MEANINGS[field] ?? description;
-  if (meaning === undefined) throw new Error(`Say in the schema what the result's field ${field} means.`);
-  return meaning;
-}
-
 function errorsOf({ name, effect }: Tool): string[] {
   return Object.entries(CALLS).flatMap(([code, calls]) =>
     calls.includes(name) || calls.includes(effect) ? [code] : [],
@@ -152,11 +129,17 @@ export function choicesTable(): string {
   const rows = Object.entries(argumentsOf("generate_video"))
     .filter(([, field]) => field.default !== undefined)
     .map(([name, field]) => [
-      CHOICE_NAMES[name] ?? name.replace(/^./, (letter) => letter.toUpperCase()),
+      CHOICE_NAMES[name] ?? inWords(name),
       CHOICE_VALUES[name] ?? field.enum?.join(", ") ?? boundsOf(field),
       String(field.default),
     ]);
   return table(["you choose", "from", "if you say nothing"], rows);
+}
+
+/** An argument's name as words: "Aspect ratio" for aspectRatio. */
+function inWords(name: string): string {
+  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.replace(/^./, (letter) => letter.toUpperCase());
 }
 
 const CHOICE_NAMES: Readonly<Record<string, string>> = { duration: "Seconds" };

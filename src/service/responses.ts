@@ -2,6 +2,7 @@
 // stay, and any word may be a status. Parses or throws.
 
 import * as z from "zod";
+import { BRIDGE_FIELDS } from "./fields.ts";
 import { jobIdFrom } from "./job.ts";
 import { isLoopback } from "../settings/loopback.ts";
 import type { Redact } from "../redact.ts";
@@ -37,23 +38,6 @@ export interface ParsedResponse extends ServiceResponse {
   /** What an answer without JSON says, tidied: the title of its page, or its text. */
   readonly page?: string | undefined;
 }
-
-/** Fields that the bridge adds to results. A field of the service with the same name would pass for one. */
-export const BRIDGE_FIELDS: ReadonlySet<string> = new Set([
-  "summary",
-  "nextStep",
-  "done",
-  "alreadyStarted",
-  "alreadyPublished",
-  "savedTo",
-  "publishedTo",
-  "arguments",
-  "ordered",
-  "ageSeconds",
-  "resourceUri",
-  "unsafeLinksLeftOut",
-  "followingEnded",
-]);
 
 /** The documented fields that must be links. In other fields only texts that are links are checked. */
 const LINK_FIELDS: ReadonlySet<string> = new Set(["videoUrls", "audioUrl", "finalVideoUrl"]);

@@ -1,17 +1,9 @@
 // Keeps a result small enough for a model: its undocumented fields go first, then the ends of its lists. Pure.
 
+import { DOCUMENTED_FIELDS } from "../service/fields.ts";
+
 /** The largest result of a tool, in bytes of JSON. */
 export const MAX_RESULT_BYTES = 50_000;
-
-/** Documented fields, and those that the bridge adds. */
-const KEPT_FIELDS: ReadonlySet<string> = new Set(
-  (
-    "summary nextStep jobId status done resourceUri alreadyStarted followingEnded videoUrls audioUrl finalVideoUrl savedTo " +
-    "progress total completed failed unsafeLinksLeftOut videos nextCursor topic createdAt ageSeconds " +
-    "publishedTo platform at url unknown results ok alreadyPublished platforms arguments ordered seconds language " +
-    "duration style voice music pacing"
-  ).split(" "),
-);
 
 /** How many items are missing at the end of each list. */
 export type Truncation = ReadonlyMap<string, number>;
@@ -37,7 +29,7 @@ export function truncateToFit<Value extends Record<string, unknown>>(
 function dropUndocumented(value: unknown): void {
   if (typeof value !== "object" || value === null) return;
   for (const [name, field] of Object.entries<unknown>({ ...value })) {
-    if (Array.isArray(value) || KEPT_FIELDS.has(name)) dropUndocumented(field);
+    if (Array.isArray(value) || DOCUMENTED_FIELDS.has(name)) dropUndocumented(field);
     else Reflect.deleteProperty(value, name);
   }
 }

@@ -3,7 +3,7 @@
 // and the names of our own fields for something else.
 
 import { describe, expect, test } from "vitest";
-import { BRIDGE_FIELDS } from "../../src/service/responses.ts";
+import { BRIDGE_FIELDS } from "../../src/service/fields.ts";
 import { TEST_CLIENTS, factsOf, textOf } from "../fixtures/clients.ts";
 import { JOB_ID, KEY, OTHER_JOB_ID } from "../fixtures/constants.ts";
 import { type RecordedRequest, scriptedService } from "../fixtures/scripted-service.ts";

@@ -8,7 +8,9 @@ import { withLaunch } from "../../scripts/docs-launch.ts";
 import { PARTS, withPart } from "../../scripts/docs-parts.ts";
 import manifest from "../../package.json" with { type: "json" };
 import packages from "../fixtures/client-versions.json" with { type: "json" };
+import { COMMANDS } from "../../src/command-line.ts";
 import { VERSIONS } from "../fixtures/npm-tools.ts";
+import { TOOLS } from "../fixtures/tools.ts";
 
 /** A document without generated parts, at the root like the paths below. */
 const PLAIN = "AGENTS.md";
@@ -89,6 +91,17 @@ test("every command of the documents that starts npx does so outside of projects
   const starts = commands.filter((text) => /\bnpx -y /.test(text) && !text.includes("docker run"));
   expect(starts.length).toBeGreaterThan(8);
   expect(starts.filter((text) => !/^`+(?:sh\n *)?cd ~(?:;| &&) |^`npx -y`$/.test(text))).toEqual([]);
+});
+
+test("each tool and command stands where users look for it", () => {
+  const [first = ""] = readDocument("CHANGELOG.md").split(/^### (?!Added)/m);
+  const unknown = (names: readonly string[], ...documents: readonly string[]) =>
+    documents.flatMap((text) => names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text)));
+  const commands = Object.keys(COMMANDS).filter((name) => name !== "");
+
+  expect(unknown(TOOLS, first, readDocument("docs/TOOLS.md"))).toEqual([]);
+  expect(readDocument("docs/demo.txt")).toContain(`\n  ${TOOLS.join(", ")}\n`);
+  expect(unknown(commands, first, readDocument("README.md") + readDocument("docs/SCRIPTS.md"))).toEqual([]);
 });
 
 test("npm run inspect starts the Inspector that the tests run", () => {

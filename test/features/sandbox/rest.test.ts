@@ -12,7 +12,7 @@ const OUT_OF_CREDITS = refusal(
 test.each([
   ["topic", {}],
   ["language", { topic: "x", language: "en_US" }],
-  ["aspectRatio", { topic: "x", aspectRatio: "9:16" }],
+  ["brightness", { topic: "x", brightness: 7 }],
   ["body", ["topic"]],
 ])("generate names the invalid field %s and spends nothing", async (field, request) => {
   const sandbox = await testSandbox({ credits: 1 });

@@ -1,5 +1,6 @@
 // Reads what our server answers, which it has checked. Hosts may strip a result's structure and _meta.
 
+import type { FieldName } from "../../../service/fields.ts";
 import type { Host, Params } from "./host.ts";
 
 /** The arguments of generate_video, as a model may write them, or as the server has read them. */
@@ -11,8 +12,12 @@ export interface Order {
   readonly voice?: string;
 }
 
+/** Refuses a field that no result has. */
+type Known<Shape extends { readonly [Name in keyof Shape]: Name extends FieldName ? unknown : never }> =
+  Shape;
+
 /** A job, as its resource and get_video_status show it. */
-export interface Job {
+export type Job = Known<{
   readonly jobId: string;
   readonly status: string;
   readonly done: boolean;
@@ -24,7 +29,7 @@ export interface Job {
   readonly arguments?: Order;
   /** Why the server no longer polls it. */
   readonly followingEnded?: string;
-}
+}>;
 
 /** A post on a platform, as the job or a result of publish_video names it. */
 export interface Post {
