@@ -11,7 +11,7 @@ import { inSentences } from "../text.ts";
 import { getVideoStatus } from "../tools/get-video-status.ts";
 import { declinedError } from "../tools/question.ts";
 import { TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
-import type { ToolContext } from "../tools/tool.ts";
+import { describeUnrecorded, type ToolContext } from "../tools/tool.ts";
 import { type Call, readCall } from "./call-arguments.ts";
 import { asText, type Result } from "./call-text.ts";
 import { HELP_WIDTH } from "./help.ts";
@@ -27,6 +27,7 @@ const CANCEL_MS = 300;
 const AWAITED = {
   "same request":
     "The same request was sent before, and its answer has not come yet. It is awaited, for six minutes at most.",
+  journal: "The service has answered, but the journal can't be written. It is tried again for 45 seconds.",
   answer: "The service has not answered yet. Its answer is awaited for five minutes.",
   "after an interrupt":
     "The request was sent, so its answer is awaited, for five minutes at most. Ctrl-C again leaves without it.",
@@ -56,7 +57,8 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
       onWait: (awaited) => ui.print(AWAITED[awaited]),
     });
     const work = run(call, tools, host, ui, (jobId) => (orderedJob = jobId));
-    const result = withUnsaved(await Promise.race([work, failWhenLeft(call, tools, host, ui)]), tools);
+    const outcome = await Promise.race([work, failWhenLeft(call, tools, host, ui)]);
+    const result = withUnrecorded(withUnsaved(outcome, tools), tools);
     show(result, asText(result), out);
     return exitCodeOf(result, tools, call);
   } catch (error) {
@@ -119,6 +121,14 @@ async function run(
     result = { ...ended, ...(alreadyStarted === true && { alreadyStarted }) };
   }
   return config.startsSandbox ? { ...result, nextStep: aboutSandboxes(host) } : result;
+}
+
+/** Says that the outcome could not be recorded, if the job was followed since. */
+function withUnrecorded(result: Result, tools: LocalTools): Result {
+  const sentence = describeUnrecorded(tools.unrecorded());
+  const summary = String(result["summary"]);
+  if (sentence === undefined || summary.includes(sentence)) return result;
+  return { ...result, summary: `${summary} ${sentence}` };
 }
 
 /** Says that a video was not saved, if nothing else says why. */

@@ -106,7 +106,12 @@ export function createApplication({ config, service, clock, log, redact, onWait 
       jobs,
     }),
     publishOnce: new PublishOnce({ service, guard, journal }),
-    finishPaidRequests: () => guard.close(),
+    finishPaidRequests() {
+      // A connection that hangs would take the time that is left for the outcomes.
+      clock.after(RECONNECT_MS, () => store.reconnect?.());
+      return guard.close();
+    },
+    unrecorded: () => journal.unwrittenBecause(),
     nameSettings: config.isBundle ? inWordsOfForm : (text: string) => text,
     asksBeforeOrders: config.confirmGenerate !== "off",
     hasPaidRequest: () => guard.isBusy,
@@ -117,6 +122,8 @@ export function createApplication({ config, service, clock, log, redact, onWait 
   };
 }
 
+/** How long the database may take to answer once the process is told to end. */
+const RECONNECT_MS = 300;
 /** The usual schedule is for renders of minutes. */
 const SANDBOX_POLL_SECONDS = 2;
 /** The sandbox's address, whose port is not known before it starts. */

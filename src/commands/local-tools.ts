@@ -77,6 +77,7 @@ export function openTools(
   return {
     finishPaidRequests: application.finishPaidRequests,
     hasPaidRequest: application.hasPaidRequest,
+    unrecorded: application.unrecorded,
     /** The platforms of the last post that the service's answer did not mention. */
     missingResults: () => missingResults,
     /** If the finished video of this job is not on this computer as it should be: whether the result says why. */

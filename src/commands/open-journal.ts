@@ -21,6 +21,7 @@ export function openJournalStore(
     now: () => database.now(),
     append: (lines) => database.append(lines),
     rehearse: () => database.rehearse(),
+    reconnect: () => database.reconnect(),
     // Orders and posts from before the database was set count too.
     readNew: async (onLine) => {
       await files?.readNew(onLine);

@@ -4,7 +4,7 @@
 
 import { type Clock, pause } from "../clock.ts";
 import { cancelledError, DeadlineError, toBridgeError } from "../errors.ts";
-import { PAID_REQUEST_MS } from "../service/time-budget.ts";
+import { CALL_MS, PAID_REQUEST_MS } from "../service/time-budget.ts";
 import type { Intent, Journal, JournalEntry, RequestOutcome } from "./journal.ts";
 import { entriesAhead, versionOf } from "./same-request.ts";
 
@@ -13,9 +13,9 @@ export interface GuardOptions {
   readonly clock: Clock;
   /**
    * Set if nobody gives up on a call: it then waits for as long as an answer may come. Called when it begins to wait
-   * for the same request of another call, and when the answer to its own takes longer than usual.
+   * for the same request of another call, when the answer to its own takes longer than usual, and for the journal.
    */
-  readonly onWait?: ((awaited: "same request" | "answer") => void) | undefined;
+  readonly onWait?: ((awaited: "same request" | "answer" | "journal") => void) | undefined;
 }
 
 /** One call, whose time begins now. */
@@ -129,11 +129,11 @@ export class Guard {
     answer: Promise<Result>,
     outcomeOf: (result: Result) => RequestOutcome,
   ): Promise<Result> {
-    const { journal, onWait } = this.#options;
+    const { onWait } = this.#options;
     const finish = async () => {
       try {
         const result = await answer;
-        await journal.end(entry, outcomeOf(result));
+        await this.#record(entry, outcomeOf(result));
         return result;
       } catch (error) {
         if (error instanceof DeadlineError) {
@@ -151,15 +151,35 @@ export class Guard {
     return this.#track(finish());
   }
 
-  /** Sends nothing any more. Resolves when the outcome of everything that was sent is in the journal. */
+  /** Sends nothing any more. Resolves when the outcome of everything that was sent is in the journal, if it takes it. */
   async close(): Promise<void> {
     this.#shutdown.abort();
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
+    await this.#writeOutcomes();
+  }
+
+  async #record(entry: JournalEntry, outcome: RequestOutcome): Promise<void> {
+    const { journal, onWait } = this.#options;
+    await journal.end(entry, outcome);
+    if (onWait === undefined || journal.unwrittenBecause() === undefined) return;
+    onWait("journal");
+    await this.#writeOutcomes();
+  }
+
+  /** Tries to write what the journal didn't take, for as long as a call may take. */
+  async #writeOutcomes(): Promise<void> {
+    const { journal, clock } = this.#options;
+    const endsMs = clock.monotonicMs() + CALL_MS;
+    for (;;) {
+      await journal.writeOutcomes();
+      if (journal.unwrittenBecause() === undefined || clock.monotonicMs() >= endsMs) return;
+      await pause(clock, WAIT_STEP_MS);
+    }
   }
 
   async #recordFailure(entry: JournalEntry, error: unknown): Promise<void> {
     const { outcome } = toBridgeError(error, "unknown").facts;
-    if (outcome !== "unknown") await this.#options.journal.end(entry, { outcome });
+    if (outcome !== "unknown") await this.#record(entry, { outcome });
   }
 
   #track<Work extends Promise<unknown>>(work: Work): Work {

@@ -136,6 +136,10 @@ export class JournalPostgres implements JournalStore {
       throw new JournalError("read", this.place, "what was written can't be seen", RIGHTS);
   }
 
+  reconnect(): void {
+    this.#connection?.socket.destroy();
+  }
+
   /** The row at this position and those after it. A missing table is an empty one. */
   async #read(position: string): Promise<Row[]> {
     try {

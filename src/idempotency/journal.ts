@@ -78,6 +78,8 @@ export interface JournalStore {
   readNew(onLine: OnLine): Promise<void>;
   /** Does what a paid request does, and leaves nothing behind. Throws a JournalError. Not needed for files. */
   rehearse?(): Promise<void>;
+  /** Gives up what is not answered yet, and begins the next line on a new connection. Not needed for files. */
+  reconnect?(): void;
 }
 
 const RESTORE = "make sure that nothing removes or hides what this server has written there";
@@ -103,6 +105,8 @@ export class Journal {
   #list: readonly JournalEntry[] | undefined;
   /** Outcomes that the store didn't take: they are written before the next line, or after the next look. */
   #unwritten: readonly string[] = [];
+  /** Why it didn't. */
+  #failure: unknown;
   /** Looks run one after the other: two at once would both read what is new. */
   #looks: Promise<void> = Promise.resolve();
 
@@ -140,11 +144,25 @@ export class Journal {
   async entries(): Promise<readonly JournalEntry[]> {
     await this.#look();
     if (this.#unwritten.length > 0) {
-      await this.#write().catch(() => {});
+      await this.writeOutcomes();
       // Others may have written meanwhile: what is decided by an old look could give a code for their request.
       await this.#look();
     }
     return (this.#list ??= this.#select(this.#options.isSandbox === true));
+  }
+
+  /** Why outcomes that this process alone knows are not in the store; undefined if all are. */
+  unwrittenBecause(): Pick<JournalError, "problem" | "fix"> | undefined {
+    if (this.#unwritten.length === 0) return undefined;
+    const { store } = this.#options;
+    return this.#failure instanceof JournalError
+      ? this.#failure
+      : new JournalError("written", store.place, "unknown reason");
+  }
+
+  /** Writes the outcomes that the store didn't take. Never rejects. */
+  async writeOutcomes(): Promise<void> {
+    if (this.#unwritten.length > 0) await this.#write().catch((error: unknown) => (this.#failure = error));
   }
 
   /** How many such requests of the other kind were read: the sandbox's, or the service's. */
@@ -202,6 +220,7 @@ export class Journal {
     this.#set({ ...entry, source: this.#entries.get(own.id)?.source });
     await this.#write(line).catch((error: unknown) => {
       this.#unwritten = [...this.#unwritten, line];
+      this.#failure = error;
       throw error;
     });
   }

@@ -13,7 +13,7 @@ import type { Service } from "../service/client.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { Elicitation } from "./elicitation.ts";
 
-export interface Application extends Pick<ToolContext, "generateOnce" | "publishOnce"> {
+export interface Application extends Pick<ToolContext, "generateOnce" | "publishOnce" | "unrecorded"> {
   readonly config: Config;
   readonly service: Service;
   readonly jobs: JobBook;

@@ -94,8 +94,18 @@ function listed(
 }
 
 function toolContext(application: Application, server: McpServer["server"], mcpReq: McpRequest): ToolContext {
-  const { config, service, jobs, reader, videoSaver, generateOnce, publishOnce, elicitation, clock } =
-    application;
+  const {
+    config,
+    service,
+    jobs,
+    reader,
+    videoSaver,
+    generateOnce,
+    publishOnce,
+    unrecorded,
+    elicitation,
+    clock,
+  } = application;
   const { signal } = mcpReq;
   const calledMs = clock.monotonicMs();
   const info = clientInfo(server, mcpReq);
@@ -107,6 +117,7 @@ function toolContext(application: Application, server: McpServer["server"], mcpR
     videoSaver,
     generateOnce,
     publishOnce,
+    unrecorded,
     clock,
     signal,
     client: describeClient(info),

@@ -41,6 +41,8 @@ export interface ToolContext {
   readonly videoSaver: Pick<VideoSaver, "refresh">;
   readonly generateOnce: Pick<GenerateOnce, "run">;
   readonly publishOnce: Pick<PublishOnce, "run">;
+  /** Why the journal doesn't have an outcome that only this process knows; undefined if it has all. */
+  readonly unrecorded: () => Unrecorded | undefined;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** The name and version of the application that calls, as far as it gave them. */
@@ -54,6 +56,12 @@ export interface ToolContext {
    * client ask them, a BridgeError for any answer but yes, and what `question` throws.
    */
   askUser(question: () => Promise<Question>): Promise<boolean>;
+}
+
+/** A predicate of the journal, and the user's fix as a clause. */
+interface Unrecorded {
+  readonly problem: string;
+  readonly fix: string;
 }
 
 /** Tells the caller in words what a result means. */
@@ -166,10 +174,23 @@ export async function runTool<Output extends z.ZodObject>(
   const given = readArguments(tool, args ?? {});
   const parsed = tool.input().safeParse(given, { reportInput: true });
   if (!parsed.success) throw inputError(tool, parsed.error);
-  const { result, ...guidance } = await tool.run(parsed.data, context);
+  const isRecorded = tool.effect !== "reads";
+  const { result, ...guidance } = await tool.run(parsed.data, context).catch((error: unknown) => {
+    const unrecorded = isRecorded && describeUnrecorded(context.unrecorded());
+    if (!unrecorded || !(error instanceof BridgeError)) throw error;
+    throw new BridgeError({ ...error.facts, journal: inSentences(error.facts.journal, unrecorded) }, error);
+  });
+  guidance.summary = inSentences(guidance.summary, isRecorded && describeUnrecorded(context.unrecorded()));
   // Once: it would stand in every result of a chat.
   const notice = context.config.sandbox && context.jobs.adviseOnce("sandbox") ? SANDBOX_NOTICE : undefined;
   return tool.output().parse(withGuidance(guidance, result, notice));
+}
+
+/** For the result of a call whose outcome is not in the journal, where other processes would look for it. */
+export function describeUnrecorded(unrecorded: Unrecorded | undefined): string | undefined {
+  if (unrecorded === undefined) return undefined;
+  const { problem, fix } = unrecorded;
+  return `The journal ${problem}, so it doesn't have this outcome yet. Keep it: a later call may not know it. Tell the user: ${fix}.`;
 }
 
 /** Models write numbers as texts, lists of one, and null or a blank for no value: what has one meaning is accepted. */

@@ -165,6 +165,44 @@ test("a video that one server ordered is known to a server with another home, an
   expect(service.lines(GENERATE)).toHaveLength(1);
 });
 
+test("what is not answered is given up once the connection is made anew, and written on the new one", async () => {
+  const proxy = await startTcpProxy(port);
+  // No timer ends the wait.
+  const store = openStore({ clock: manualClock().clock, at: proxy.port });
+  await store.append(["1"]);
+  proxy.abandon();
+  const hanging = store.append(["2"]);
+  hanging.catch(() => {});
+  store.reconnect();
+
+  await expect(hanging).rejects.toMatchObject({ problem: expect.stringMatching(/^can't be written \(/) });
+  await store.append(["3"]);
+  expect(await linesOf(store)).toEqual(["1", "3"]);
+});
+
+test("an outcome is written as the server ends, though the connection to the database hangs", async () => {
+  const proxy = await startTcpProxy(port);
+  const service = await scriptedService({
+    [GENERATE]: () => {
+      proxy.abandon();
+      return { json: { jobId: JOB_ID, status: "processing" } };
+    },
+  });
+  const env = {
+    FACELESS_API_KEY: KEY,
+    FACELESS_BASE_URL: service.url,
+    FACELESS_STATE_DIR: temporaryFolder(),
+    FACELESS_JOURNAL_URL: `postgres://videos@127.0.0.1:${proxy.port}/videos`,
+  };
+  const client = await connectLegacy({ env });
+  void client.call("generate_video", { topic: "Tides" }).catch(() => {});
+  await until(() => service.lines(GENERATE).length === 1);
+  await client.raw.close();
+
+  const { journal } = openJournal();
+  await expect.poll(async () => (await journal.entries()).map(({ jobId }) => jobId)).toEqual([JOB_ID]);
+});
+
 test("the entries in the folder's files count too, and the files are left as they are", async () => {
   const folder = temporaryFolder();
   const files = openApplicationJournal({ stateDir: folder, makesStateDir: true, journalUrl: undefined });

@@ -1,0 +1,91 @@
+// Outcomes that the journal did not take: they are written before the process ends, or the result says that they aren't.
+
+import { expect, test } from "vitest";
+import { type PrivateFolder, openPrivateFolder } from "../../src/idempotency/private-folder.ts";
+import { Guard } from "../../src/idempotency/guard.ts";
+import { CALL_MS } from "../../src/service/time-budget.ts";
+import { Computer, errorOf, failure, NOW, resolvers, TIDES } from "../fixtures/computer.ts";
+import { failing } from "../fixtures/open-journal.ts";
+
+/** A process whose disk takes no outcome, but for the first of so many times. */
+function processWithBrokenDisk(computer: Computer, failures = Infinity) {
+  const disk = openPrivateFolder(computer.folder);
+  let left = failures;
+  const append: PrivateFolder["append"] = (name, text) => {
+    const fails = text.includes('"outcome"') && left-- > 0;
+    return fails ? failing("EIO")() : disk.append(name, text);
+  };
+  return computer.process({ disk: { ...disk, append } });
+}
+
+test.each([1, 2, 5])(
+  "an outcome that the disk refused %i times is written before the process ends",
+  async (failures) => {
+    const computer = new Computer();
+    const process = processWithBrokenDisk(computer, failures);
+    await process.generate(TIDES);
+    await process.guard.close();
+
+    expect(await computer.process().generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
+    expect(computer.orders).toHaveLength(1);
+  },
+);
+
+test("a process whose disk takes nothing ends all the same, after the time that a call may take", async () => {
+  const computer = new Computer();
+  const process = processWithBrokenDisk(computer);
+  await process.generate(TIDES);
+  const startMs = computer.clock.machineMs;
+  await process.guard.close();
+
+  expect(computer.clock.machineMs - startMs).toBeGreaterThanOrEqual(CALL_MS);
+  expect(process.journal.unwrittenBecause()).toMatchObject({
+    problem: expect.stringMatching(/^can't be written \(EIO: /),
+    fix: "check it and the disk that holds it",
+  });
+  expect(await errorOf(computer.process().generate(TIDES))).toMatchObject({ code: "in_progress" });
+});
+
+test("a late answer that comes as the process ends is in the journal once that has ended", async () => {
+  const computer = new Computer();
+  const process = processWithBrokenDisk(computer, 1);
+  const answer = resolvers();
+  computer.onGenerate = () => answer.promise;
+  const call = process.generate(TIDES);
+  await expect.poll(() => computer.orders).toHaveLength(1);
+  const closed = process.guard.close();
+  answer.resolve({ jobId: "job-1", status: "processing" });
+  await Promise.all([call, closed]);
+
+  expect(await computer.process().generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
+});
+
+test.each<["done" | "rejected"]>([["done"], ["rejected"]])(
+  "where nobody gives up on a call, it ends once its outcome is written: %s",
+  async (outcome) => {
+    const computer = new Computer();
+    const { journal } = processWithBrokenDisk(computer, 3);
+    const waits: string[] = [];
+    const guard = new Guard({
+      journal,
+      clock: {
+        now: () => NOW,
+        monotonicMs: () => computer.clock.machineMs,
+        after: (_, action) => {
+          const turn = setImmediate(action);
+          return () => clearImmediate(turn);
+        },
+      },
+      onWait: (awaited) => waits.push(awaited),
+    });
+    const { own } = await journal.begin({ operation: "generate", arguments: { ...TIDES } });
+    const answer = outcome === "done" ? Promise.resolve("job-1") : Promise.reject(failure("rejected"));
+    await guard.finish(own, answer, (jobId) => ({ outcome: "done", jobId })).catch(() => {});
+
+    expect(waits).toEqual(["journal"]);
+    expect(journal.unwrittenBecause()).toBeUndefined();
+    expect(await computer.process().journal.entries()).toMatchObject(
+      outcome === "done" ? [{ jobId: "job-1" }] : [],
+    );
+  },
+);
