@@ -161,6 +161,21 @@ test("doctor names an entry that stands in a field where the client doesn't look
   ]);
 });
 
+test("doctor says that an entry without a program has none, though it has arguments", async () => {
+  const { code, problems } = await doctorOn("cursor", {
+    mcpServers: { "faceless-video": { args: [SERVER] } },
+  });
+
+  expect([code, problems]).toEqual([
+    1,
+    [
+      expect.stringMatching(
+        /^fail entry Replace .+ it names no program, or in a form that Cursor can't use\)$/,
+      ),
+    ],
+  ]);
+});
+
 test("doctor judges the entry of this server's name first, then each other, and says that one is enough", async () => {
   const env = await account();
   const { code, headline, problems, lines } = await doctorOn(

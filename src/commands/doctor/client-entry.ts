@@ -189,7 +189,7 @@ function judgeEntry(
   const name = `${NAME}${suffix}`;
   const { data } = entrySchema.safeParse(value);
   const words = [data?.command ?? data?.cmd ?? [], data?.args ?? []].flat();
-  const [program = ""] = words;
+  const [program = ""] = [data?.command ?? data?.cmd ?? []].flat();
   if (data === undefined || program === "")
     return {
       checks: [
