@@ -144,9 +144,9 @@ function placeOf(client: ClientName, onWindows: boolean, host: Host): string {
 
 function stepsAfterwards(client: ClientName, entry: Entry, check: string): readonly Step[] {
   const format = FORMATS[client];
-  const { title, isDesktopApp, steps = [] } = format;
+  const { title, isDesktopApp, trust, steps = [] } = format;
   const restart = isDesktopApp === true ? `Quit ${title} entirely, and start it again.` : `Restart ${title}.`;
-  const texts = [entry.env && keySourceOf(format), ...steps, restart];
+  const texts = [entry.env && keySourceOf(format), trust && `${trust}.`, ...steps, restart];
   return [
     ...texts.flatMap((text) => (text === undefined ? [] : [{ text }])),
     {

@@ -68,6 +68,8 @@ export interface ClientFormat {
   readonly isInTerminal?: true;
   /** True if its command is a batch file on Windows: cmd.exe would obey the && of an entry. */
   readonly isBatchFile?: true;
+  /** Said if it starts servers in folders that its user trusts only. Without a full stop. */
+  readonly trust?: string;
   /** Further things to do, before the client is restarted. */
   readonly steps?: readonly string[];
   /** Further notes. */
@@ -174,9 +176,8 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     reads: { comments: true, trailingCommas: false, byteOrderMark: false },
     fills: { ofShell: IN_BRACES_OR_BARE },
     isInTerminal: true,
-    steps: [
-      "Gemini CLI starts servers in folders that you trust only. If it asks about the folder, answer that you trust it; /permissions asks again.",
-    ],
+    trust:
+      "Gemini CLI starts servers in folders that you trust only. If it asks about the folder, answer that you trust it; /permissions asks again",
     obeysCwd: true,
   },
   antigravity: {
@@ -207,6 +208,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     menu: "MCP Servers, Configure",
     key: EXAMPLE_KEY,
     reads: STRICT,
+    fills: {},
     fields: { disabled: false, autoApprove: [], timeout: CALL_SECONDS },
     note: NEEDS_NETWORK_VARIABLES,
   },

@@ -303,7 +303,7 @@ const ON_WINDOWS = {
 test("on Windows, npx is npx.cmd, which cmd.exe runs", () => {
   expect(programOf(["npx", "-y", "a&b"], ON_WINDOWS)).toEqual({
     command: String.raw`C:\Windows\System32\cmd.exe`,
-    args: ["/d", "/s", "/c", String.raw`"C:\Program^ Files\nodejs\npx.cmd ^^^"-y^^^" ^^^"a^^^&b^^^""`],
+    args: ["/d", "/s", "/c", String.raw`""C:\Program Files\nodejs\npx.cmd" "-y" "a&b""`],
     isVerbatim: true,
   });
   expect(findInPath("node", ON_WINDOWS)).toBe(String.raw`C:\Program Files\nodejs\node.exe`);

@@ -151,10 +151,11 @@ function judgeEntries(
   host: Host,
   print: string,
 ) {
-  const { title } = FORMATS[client];
-  const checks = doubts.map(({ problem, fix }) =>
+  const { title, trust } = FORMATS[client];
+  const checks: Check[] = doubts.map(({ problem, fix }) =>
     warn(NAME, `${problem}: it isn't known if ${title} reads that`, fix),
   );
+  if (trust !== undefined) checks.push(pass("folders", trust));
   const entries: ClientEntry[] = [];
   const [[first = ""] = [], ...others] = named;
   for (const [name, value] of named) {

@@ -37,8 +37,8 @@ export function programOf([command = "", ...args]: readonly string[], computer: 
     ? withEndings(command, env).find(exists)
     : findInPath(command, computer);
   if (found === undefined || !/\.(?:cmd|bat)$/i.test(found)) return { ...plain, command: found ?? command };
-  const words = [escapeForCmd(found), ...args.map(quoteForBatch)].join(" ");
-  // As cross-spawn does, with which most clients start servers.
+  const words = [found, ...args].map(quoteWord).join(" ");
+  // With /s, cmd.exe takes what stands between the outermost quotation marks.
   return { command: env["COMSPEC"] ?? "cmd.exe", args: ["/d", "/s", "/c", `"${words}"`], isVerbatim: true };
 }
 
@@ -48,11 +48,7 @@ function withEndings(path: string, env: Environment): readonly string[] {
   return hasEnding ? [path] : endings.map((ending) => `${path}${ending.toLowerCase()}`);
 }
 
-/** Quoted for the program, and escaped twice: cmd.exe reads a batch file's arguments once more when that passes them on. */
-function quoteForBatch(word: string): string {
-  return escapeForCmd(escapeForCmd(`"${word.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\*)$/, "$1$1")}"`));
-}
-
-function escapeForCmd(text: string): string {
-  return text.replace(/[()\][%!^"`<>&|;, *?]/g, "^$&");
+/** Between quotation marks, where cmd.exe obeys nothing but %. */
+function quoteWord(word: string): string {
+  return `"${word.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\*)$/, "$1$1")}"`;
 }

@@ -157,7 +157,8 @@ wire_api = "responses"
           },
         },
       });
-      return { args: ["run", PROMPT] };
+      // The entry has it ask before it orders and posts, which nobody answers here.
+      return { args: ["run", "--auto", PROMPT] };
     },
   },
   {
