@@ -15,8 +15,11 @@ import { table } from "./markdown.ts";
 const NOT_ON_NPM = `**Not on npm yet.** Run the commands of this page in a clone, after \`npm ci\` and \`npm run build\`.`;
 /** Its package.json names the package. */
 const NOT_INSTALLABLE = `**Not on npm yet.** Until the first release, \`npm install\` is \`npm install CLONE\`: the path of a clone that you have built.`;
-/** For commands that start the server with npx below another program, or by a plugin. */
-const NPX_LATER = `**Not on npm yet.** A command or plugin on this page that starts \`npx … faceless-video-mcp\` works after the first release. Until then,
+/** Plugins hold the command that starts the server. */
+const PLUGINS_LATER =
+  "**Not on npm yet.** The plugins start the server with `npx`: they work after the first release.";
+/** For commands that start the server with npx below another program. */
+const NPX_LATER = `**Not on npm yet.** A command on this page that starts \`npx … faceless-video-mcp\` works after the first release. Until then,
 write \`node CLONE/dist/bin.cjs\` in its place, with the path of a clone in which you have run \`npm ci\` and \`npm run build\`.`;
 const NPM = { npm: manifest.isOnNpm ? "" : NOT_ON_NPM };
 const NPX = { npm: manifest.isOnNpm ? "" : NPX_LATER };
@@ -93,7 +96,7 @@ export const PARTS = {
   "docs/ERRORS.md": NPM,
   "docs/GATEWAYS.md": NPX,
   "docs/examples/backend/README.md": { npm: manifest.isOnNpm ? "" : NOT_INSTALLABLE },
-  "docs/plugin/README.md": NPX,
+  "docs/plugin/README.md": { npm: manifest.isOnNpm ? "" : PLUGINS_LATER },
   "llms-install.md": NPM,
   "docs/plugin/skills/make-faceless-video/references/styles.md": { styles: styleRules() },
   "llms.txt": NPM,

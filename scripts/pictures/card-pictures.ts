@@ -9,13 +9,15 @@ import { TOPIC } from "../../src/commands/demo.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import { launchBrowser, openChat } from "../../test/external/card/chat.ts";
 import { says } from "../../test/external/card/user.ts";
+import { asService } from "./as-service.ts";
 import { Film } from "./film.ts";
 import { FONT_BASE64, FONT_STYLE } from "./product-font.ts";
 
 const ORDER = { topic: TOPIC, duration: 30, style: "documentary", music: "cinematic" };
 const WISH = "Make a 30-second video about why the sea is salty. Show me the text first.";
-const PROPOSAL = "Here is the text. Spoken, it fills 30 seconds. In grey is what you see:";
-const QUESTION = "Documentary style, cinematic music. Shall I make it? It costs credits.";
+/** A reader has two seconds before the first clip. */
+const SHOWN_LINES = 3;
+const QUESTION = "Shall I make it? It costs credits.";
 const YES = "Love it. Make it.";
 const FONT: Partial<McpUiStyles> = { "--font-sans": "Inter" };
 const PLATFORMS = ["TikTok", "YouTube"];
@@ -53,9 +55,16 @@ await browser.close();
 async function openPicture(theme: "light" | "dark", height: number, pixelRatio: number) {
   let nowMs = Date.now();
   const sandbox = await startSandbox({ renderSeconds: 100, requestsPerMinute: 10_000, now: () => nowMs });
+  const service = await asService(sandbox);
   const chat = await openChat({
     browser,
-    env: { FACELESS_API_KEY: sandbox.apiKey, FACELESS_BASE_URL: sandbox.url, FACELESS_POLL_SECONDS: "0.5" },
+    env: {
+      FACELESS_API_KEY: service.apiKey,
+      FACELESS_BASE_URL: service.url,
+      FACELESS_POLL_SECONDS: "0.5",
+      FACELESS_STATE_DIR: "off",
+      FACELESS_CONFIRM_GENERATE: "off",
+    },
     // The type wants a value for each of its variables.
     // eslint-disable-next-line typescript/no-unsafe-type-assertion
     hostContext: { theme, styles: { variables: FONT as McpUiStyles } },
@@ -73,6 +82,7 @@ async function openPicture(theme: "light" | "dark", height: number, pixelRatio: 
     pass: (seconds: number) => void (nowMs += seconds * 1000),
     async close() {
       await chat.close();
+      await service.close();
       await sandbox.close();
     },
   };
@@ -99,15 +109,18 @@ async function record(): Promise<void> {
   await add(page, `${POINTER}<div id="composer"><div></div></div>`);
   const film = new Film(page);
 
-  const lines = TOPIC.replace(/\[(.*)\]/g, "<span>$1</span>").replace(/.+/g, "<div>$&</div>");
+  const spoken = TOPIC.replace(/\s*\[.*?\]/g, "")
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  const lines = [...spoken.slice(0, SHOWN_LINES), "…"].map((line) => `<div>${line}</div>`).join("");
   await add(
     page,
-    `<div class="user">${WISH}</div><div>${PROPOSAL}<div class="lines">${lines}</div>${QUESTION}</div>`,
+    `<div class="user">${WISH}</div><div>Here is the text:<div class="lines">${lines}</div>${QUESTION}</div>`,
   );
   await page.evaluate("document.fonts.ready.then(() => {})");
-  await film.shoot(4.5);
+  await film.shoot(1.6);
   await page.evaluate(`composer.firstChild.textContent = ${JSON.stringify(YES)}`);
-  await film.shoot(1);
+  await film.shoot(0.5);
   await page.evaluate('composer.firstChild.textContent = ""');
   await add(page, `<div class="user">${YES}</div>`);
 
@@ -115,7 +128,7 @@ async function record(): Promise<void> {
   for (let clips = 0; clips < CLIPS; clips++) {
     await says(card, `Rendering: ${clips} of ${CLIPS} clips ready.`);
     await settle(page);
-    await film.shoot(clips === 0 ? 1.6 : 0.9);
+    await film.shoot(clips === 0 ? 0.6 : 0.9);
     // The first clip is ready after 38 s, the last one after 90.
     pass(clips === 0 ? 40 : 20);
   }

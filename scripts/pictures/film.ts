@@ -29,7 +29,8 @@ export class Film {
 
   async pointAt(element: Locator): Promise<void> {
     const { x = 0, y = 0, width = 0, height = 0 } = (await element.boundingBox()) ?? {};
-    await this.#movePointer(x + width * 0.8, y + height * 0.5);
+    // Above the text below a button.
+    await this.#movePointer(x + width * 0.8, y + height * 0.15);
     await this.shoot(0.6);
   }
 

@@ -80,7 +80,10 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
       .toBe(1);
 
     await card.getByRole("button", { name: "TikTok: posted", disabled: true }).waitFor();
-    expect(await card.locator("#go").innerText()).toBe("Choose an account");
+    expect(await card.locator("#go").isHidden()).toBe(true);
+    expect(await card.locator("#outcome").getAttribute("class")).toBe("posted");
+    await choose(card, 'YouTube "Sandbox Clips"');
+    expect(await card.locator("#go").innerText()).toBe("Publish on YouTube…");
   });
 
   test.each([["legacy"], ["modern"]] as const)(

@@ -73,6 +73,10 @@ function showPublishing(card: Card, { publish, platforms, go, outcome, posts }: 
     toggle.toggleAttribute("disabled", post !== undefined);
     toggle.ariaPressed = String(chosen.has(platform));
   }
+  // After a post there is nothing to press until another account is chosen.
+  const hasPosted = outcomes.length > 0 && outcomes.every(({ ok }) => ok !== false);
+  go.hidden = hasPosted && chosen.size === 0 && !isBusy;
+  outcome.className = hasPosted && card.publishText !== "" && !isBusy ? "posted" : "";
   setText(go, labelOfGo(card));
   go.ariaDisabled = String(isBusy || (card.accounts !== undefined && chosen.size === 0));
   go.className = armedAt === undefined ? "" : "armed";
