@@ -7,10 +7,11 @@ import { expectedOf, type FaultCase, faultCases, observe } from "./fault-case.ts
 import type { Failure, Method } from "./fault-points.ts";
 import { trustCertificate } from "./tools-under-test.ts";
 
-// A POST needs 10 s to begin, which a test can't wait for.
+// A POST needs 10 s to begin, which a test can't wait for. The disk doesn't know of virtual time.
 vi.mock("../../../src/service/time-budget.ts", async (load) => ({
   ...(await load<object>()),
   MIN_POST_MS: 50,
+  MAX_DISK_MS: 3_600_000,
 }));
 
 let restoreTrust = () => {};
