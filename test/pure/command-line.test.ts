@@ -37,6 +37,9 @@ test.each<[string[], Command]>([
     { name: "call", argv: ["--sandbox", "list_videos", "--limit", "5", "--help"] },
   ],
   [["--help"], { name: "help", of: "" }],
+  [["doctor", "-h", "--client", "cursor"], { name: "help", of: "doctor" }],
+  [["--version"], { name: "version" }],
+  [["-v", "--sandbox", "false"], { name: "version" }],
   [["help", "call"], { name: "call", argv: ["--help"] }],
   [["version"], { name: "version" }],
 ])("the command line %j is understood", (argv, command) => {
@@ -47,6 +50,14 @@ const clients = `the clients are ${CLIENT_NAMES.join(", ")}`;
 test.each<[string[], string]>([
   [["--bogus"], "the server has no option --bogus"],
   [["--read-only=yes"], "option --read-only takes no value but true or false"],
+  [["--read-only", "yes"], "unknown command yes"],
+  [["-x"], "the server has no option -x"],
+  [["--", "demo"], "demo has no option --"],
+  [
+    ["doctor", "--client", "--json"],
+    "option --client needs a value; one that begins with - is written --client=VALUE",
+  ],
+  [["doctor", "--client="], `unknown client ; ${clients}`],
   [[""], "unknown empty argument"],
   [["doctor", "--client", "emacs"], `unknown client emacs; ${clients}`],
   [["config"], `config needs a client; ${clients}`],
