@@ -12,7 +12,12 @@ import { type Called, openTools, type ToolsUnderTest } from "./faults/tools-unde
 const PROMISED_SECONDS = 45;
 
 // Modules that are loaded on first use would take virtual time.
-beforeAll(() => import("../../src/service/connected-platforms.ts"));
+beforeAll(() =>
+  Promise.all([
+    import("../../src/service/connected-platforms.ts"),
+    import("../../src/tools/check-order/check-order.ts"),
+  ]),
+);
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }));
 afterEach(() => void vi.useRealTimers());
 
