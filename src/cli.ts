@@ -2,7 +2,6 @@
 // The executable: argv, environment, signals and exit codes. The one file that touches process.
 
 import { Console } from "node:console";
-import { mkdirSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import { homedir, tmpdir, userInfo } from "node:os";
@@ -203,7 +202,7 @@ async function runServer(config: Config): Promise<void> {
     shutdown(1);
   };
   for (const event of FAULTS) process.off(event, failCommand).on(event, fail);
-  const keepCompiledCode = useCompileCache(config);
+  const keepCompiledCode = await useCompileCache(config);
   const { serve } = await import("./commands/serve.ts");
   server = serve(
     config,
@@ -219,15 +218,17 @@ async function runServer(config: Config): Promise<void> {
 }
 
 /** Node 22.8 and newer keep compiled code between starts. Returns what writes down the code that was compiled until then. */
-function useCompileCache({ stateDir, makesStateDir, problems }: Config): () => void {
+async function useCompileCache({ stateDir, makesStateDir, problems }: Config): Promise<() => void> {
   const { enableCompileCache, flushCompileCache = () => {} }: CompileCache = nodeModule;
   // A folder that the user has set may lie in a project, whose files must not be run.
   const isUsable = makesStateDir && stateDir !== undefined && problems.length === 0;
   if (enableCompileCache === undefined || !isUsable) return () => {};
   try {
-    mkdirSync(stateDir, { mode: 0o700 });
-  } catch (error) {
-    if (errnoOf(error) !== "EEXIST") return () => {};
+    const { makePrivateFolder } = await import("./idempotency/private-folder.ts");
+    await makePrivateFolder(stateDir);
+  } catch {
+    // The journal says what is wrong.
+    return () => {};
   }
   enableCompileCache(join(stateDir, "compiled"));
   return flushCompileCache;

@@ -3,9 +3,10 @@
 // runs or starts meanwhile misses a file.
 
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { defaultStateDir } from "../config.ts";
+import { FOREIGN_ROOT, makePrivateFolder } from "../idempotency/private-folder.ts";
 import { describeFolderError } from "../jobs/save-video.ts";
 import { VERSION } from "../version.ts";
 import type { Host } from "./host.ts";
@@ -26,7 +27,7 @@ export async function installCopy({ homeDir, files, clock }: Host) {
   const failed = (reason: string) => ({ problem: `no copy can be kept in ${app}: ${reason}` });
   if (!existsSync(join(files, "cli.cjs"))) return failed("this server isn't built. Run npm run build first");
   try {
-    await mkdir(app, { recursive: true, mode: 0o700 });
+    await makePrivateFolder(app);
     const loader = await readFile(script, "utf8").catch(() => "");
     const current = /"\.\/([\w.+-]+)\/bin\.cjs"/.exec(loader)?.[1];
     if (current !== undefined) {
@@ -43,7 +44,8 @@ export async function installCopy({ homeDir, files, clock }: Host) {
     await removeOld(app, basename(fresh), clock.now() - KEEP_REPLACED_MS);
     return { script };
   } catch (error) {
-    return failed(describeFolderError(error));
+    const isForeign = error instanceof Error && error.message === FOREIGN_ROOT;
+    return failed(isForeign ? `${FOREIGN_ROOT}. Run this without sudo` : describeFolderError(error));
   }
 }
 

@@ -4,6 +4,7 @@ import { JOB_ID } from "../service/job.ts";
 import { BridgeError, type ErrorCode, STALE_CODE } from "../errors.ts";
 import { platformTitle } from "../service/platforms.ts";
 import type { Video } from "../service/responses.ts";
+import { FOREIGN_ROOT } from "./private-folder.ts";
 import { describeAge, inSentences, inWords, quote, quoteName } from "../text.ts";
 
 const MAX_CANDIDATES = 5;
@@ -121,7 +122,7 @@ export class JournalError extends BridgeError {
     use: "read" | "written" | "understood",
     place: string,
     reason: string,
-    fix = use === "understood" ? UPDATE : fixFor(use, reason),
+    fix = use === "understood" ? UPDATE : fixFor(use, reason, place),
   ) {
     const problem = `can't be ${use} (${reason}: ${place})`;
     super({
@@ -139,12 +140,20 @@ export class JournalError extends BridgeError {
 const UPDATE = "update this server, as a newer version has written it";
 
 /** The user's fix for a file, by the code of the operating system or a reason of our own. */
-function fixFor(use: "read" | "written", reason: string): string {
+function fixFor(use: "read" | "written", reason: string, place: string): string {
   switch (reason) {
+    case FOREIGN_ROOT:
+      return "run this without sudo, as the user whose home folder it is";
     case "EACCES":
-    case "EPERM":
+    case "EPERM": {
+      // What another user has made, such as root by sudo.
+      const folder = place.replace(/\/journal-[^/]*$/, "");
+      const own = folder.startsWith("/") && !folder.includes("'");
+      const command = own ? `, such as with: sudo chown -R "$(id -un)" '${folder}'` : "";
+      return `give this server the right to ${use === "read" ? "read" : "write"} it${command}`;
+    }
     case "EROFS":
-      return `give this server the right to ${use === "read" ? "read" : "write"} it`;
+      return "make its disk writable";
     case "ENOENT":
       return "create that folder, or mount the disk that holds it";
     case "ENOSPC":

@@ -3,9 +3,36 @@
 // Not from node:fs/promises, which would be loaded at the start and takes a millisecond.
 import { promises as fs } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { errnoOf } from "../errors.ts";
 import { flush } from "../flush.ts";
+
+/** Why root makes nothing in another user's home: the user could not use it afterwards. */
+export const FOREIGN_ROOT = "root would own it in the home folder of another user";
+
+/**
+ * Makes this folder, and those above it that are missing, for this user alone. Rejects as Node's file system does,
+ * or with FOREIGN_ROOT, also if the folder is there.
+ */
+export async function makePrivateFolder(path: string): Promise<void> {
+  const missing = await missingFolders(path);
+  // Not recursive, which turns the error of a disk that can't be written into ENOENT.
+  for (const folder of missing)
+    // eslint-disable-next-line no-await-in-loop -- each lies in the one before
+    await fs.mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
+      if (errnoOf(error) !== "EEXIST") throw error;
+    });
+}
+
+/** The folders to be made, the outermost first. Rejects with FOREIGN_ROOT. */
+export async function missingFolders(path: string): Promise<readonly string[]> {
+  const stats = await orMissing(undefined, fs.stat(path));
+  if (stats === undefined && dirname(path) !== path) return [...(await missingFolders(dirname(path))), path];
+  // eslint-disable-next-line no-restricted-globals -- who this process runs as is nobody's setting
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot && stats !== undefined && stats.uid !== 0) throw new Error(FOREIGN_ROOT);
+  return [];
+}
 
 export type PrivateFolder = ReturnType<typeof openPrivateFolder>;
 
@@ -47,7 +74,7 @@ export function openPrivateFolder(path: string, { mayMake = true } = {}) {
       ),
     /** Resolves when the text is on disk. Makes the file if it is missing, and the folder if it may. */
     async append(name: string, text: string): Promise<void> {
-      if (mayMake) await fs.mkdir(path, { recursive: true, mode: 0o700 });
+      if (mayMake) await makePrivateFolder(path);
       await withFile(join(path, name), "a", async (file) => {
         const { bytesWritten } = await file.write(text);
         // A disk that is almost full takes a part and reports no error.

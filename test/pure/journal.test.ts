@@ -369,10 +369,19 @@ test("a disk that doesn't answer fails the write after 4 s", async () => {
 });
 
 test.each([
-  ["list", "EACCES", "give this server the right to read it"],
+  [
+    "list",
+    "EACCES",
+    "give this server the right to read it, such as with: sudo chown -R \"$(id -un)\" 'FOLDER'",
+  ],
   ["read", "EMFILE", "close other programs, which have too many files open"],
   ["read", "EIO", "check it and the disk that holds it"],
-  ["append", "EROFS", "give this server the right to write it"],
+  [
+    "append",
+    "EPERM",
+    "give this server the right to write it, such as with: sudo chown -R \"$(id -un)\" 'FOLDER'",
+  ],
+  ["append", "EROFS", "make its disk writable"],
   ["append", "EDQUOT", "free some space on its disk"],
 ])("a disk whose %s fails (%s) is named with what to do, and used again by the next call", async (...row) => {
   const [operation, reason, fix] = row;
@@ -388,7 +397,7 @@ test.each([
     facts: {
       code: `journal_${ability}`,
       message: `The journal that guards against paying or posting twice can't be ${participle} (${reason}: ${place}).`,
-      nextStep: `Tell the user: ${fix}, then call again.`,
+      nextStep: `Tell the user: ${fix.replace("FOLDER", disk.path)}, then call again.`,
       outcome: "not_sent",
       retryable: true,
     },

@@ -7,6 +7,7 @@ import type { Config } from "../../config.ts";
 import { errnoOf } from "../../errors.ts";
 import { JournalError } from "../../idempotency/errors.ts";
 import type { JournalStore } from "../../idempotency/journal.ts";
+import { FOREIGN_ROOT, missingFolders } from "../../idempotency/private-folder.ts";
 import { describeFolderError } from "../../jobs/save-video.ts";
 import { capitalized } from "../../text.ts";
 import type { Host } from "../host.ts";
@@ -51,10 +52,20 @@ async function findJournalProblem(
     if (error instanceof JournalError) return error;
     throw error;
   }
-  const reason =
-    store.rehearse === undefined ? await findFolderProblem(store.place, config.makesStateDir) : undefined;
+  if (store.rehearse !== undefined) return undefined;
+  if (config.makesStateDir && (await isOfOtherUser(store.place)))
+    return new JournalError("written", store.place, FOREIGN_ROOT);
+  const reason = await findFolderProblem(store.place, config.makesStateDir);
   const fix = "make sure that the folder is there, that you may write to it, and that its disk has space";
   return reason === undefined ? undefined : new JournalError("written", store.place, reason, fix);
+}
+
+/** True for root in another user's home. */
+function isOfOtherUser(folder: string): Promise<boolean> {
+  return missingFolders(folder).then(
+    () => false,
+    (error: unknown) => error instanceof Error && error.message === FOREIGN_ROOT,
+  );
 }
 
 /** Nothing where no folder is set. */
