@@ -416,6 +416,13 @@ test.each<[string, () => Promise<Values> | Values, RegExp]>([
   expect(code).toBe(told.source.startsWith("^fail") ? 1 : 0);
 });
 
+test("doctor takes a rate limit of 0 on a good answer for none", async () => {
+  const headers = { "x-ratelimit-limit": "0", "x-ratelimit-remaining": "0" };
+  const { code, lines } = await inTerminal(await at({ ...NO_VIDEOS, headers }));
+
+  expect({ code, problems: problemsIn(lines) }).toEqual({ code: 0, problems: [] });
+});
+
 test("doctor is content with a new account, whose list a service may write as null", async () => {
   const { code, lines } = await inTerminal(await at({ json: { videos: null, nextCursor: null } }));
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type FailedAttempt, retryDelayMs } from "../../src/service/retry.ts";
+import { type FailedAttempt, planAttempt, retryDelayMs } from "../../src/service/retry.ts";
 
 type Failure = FailedAttempt["failure"];
 
@@ -50,5 +50,29 @@ test.each([
   "a %s that failed as %j, with %i ms left, waits for %s ms",
   (method, failure, remainingMs, delay) => {
     expect(first(method, failure, remainingMs)).toBe(delay);
+  },
+);
+
+// Only a connection that was kept can be dead without a sign.
+test.each([
+  ["the first attempt of a read", "GET", 1, 20_000, false, { deadlineMs: 7_000, isFresh: false }],
+  ["the second", "GET", 2, 12_900, false, { deadlineMs: 7_000, isFresh: true }],
+  ["the last", "GET", 3, 5_600, false, { deadlineMs: 5_600, isFresh: true }],
+  [
+    "a look that has too little time for a second one",
+    "GET",
+    1,
+    13_999,
+    false,
+    { deadlineMs: 7_000, isFresh: true },
+  ],
+  ["a short look", "GET", 1, 3_000, false, { deadlineMs: 3_000, isFresh: true }],
+  ["a poll", "GET", 1, 20_000, true, { deadlineMs: 20_000, isFresh: true }],
+  ["a paid request", "POST", 1, 38_000, false, { deadlineMs: 38_000, isFresh: true }],
+  ["an attempt without time", "GET", 3, -4, false, { deadlineMs: 1, isFresh: true }],
+] as const)(
+  "%s uses a kept connection only if another attempt can follow",
+  (_, method, attempt, remainingMs, isOnly, plan) => {
+    expect(planAttempt({ method, attempt, remainingMs }, isOnly)).toEqual(plan);
   },
 );
