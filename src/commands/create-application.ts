@@ -116,7 +116,7 @@ export function createApplication({ config, service, clock, log, redact, onWait 
     asksBeforeOrders: config.confirmGenerate !== "off",
     hasPaidRequest: () => guard.isBusy,
     canPublish: !config.readOnly && !config.noPublish,
-    elicitation: new Elicitation(log),
+    elicitation: new Elicitation({ log, clock }),
     clock,
     log,
   };

@@ -9,7 +9,7 @@ import {
   type McpServer,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { once } from "node:events";
+import { type Clock, pause } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { inSentences } from "../text.ts";
 import { declinedError, type Question } from "../tools/question.ts";
@@ -33,12 +33,15 @@ const ANSWER = "confirmation";
 const FIELD = "decision";
 /** The user may be away from the screen. */
 const MAX_ANSWER_MS = 5 * 60_000;
+/** Some clients leave a form open when its call has ended. */
+const MAX_FORM_MS = 24 * 3_600_000;
 
 /** What became of a yes that came too late, for the next result about its subject. */
 type TooLate = Pick<Question, "jobId" | "tooLate">;
 
 export class Elicitation {
   readonly #log: Log;
+  readonly #clock: Clock;
   /** Modern protocol: the question's key by the state that the client gives back. Each serves once. */
   readonly #open = new Map<string, string>();
   /** The choices to which the user has agreed for all that follows. */
@@ -47,8 +50,9 @@ export class Elicitation {
   #lastOffer: Promise<unknown> = Promise.resolve();
   #tooLate: readonly TooLate[] = [];
 
-  constructor(log: Log) {
+  constructor({ log, clock }: { readonly log: Log; readonly clock: Clock }) {
     this.#log = log;
+    this.#clock = clock;
   }
 
   /**
@@ -101,15 +105,19 @@ export class Elicitation {
   async #ask(request: McpRequest, question: Question): Promise<unknown> {
     const { signal } = request;
     if (signal.aborted) return undefined;
-    // Not cancelled with the call: a client may leave the form open, and the user may still say yes.
+    // It is cancelled neither with the call nor after its time: a client may leave the form open, and the user may
+    // still say yes.
     const answer = request
-      .send({ method: "elicitation/create", params: formFor(question) }, { timeout: MAX_ANSWER_MS })
+      .send({ method: "elicitation/create", params: formFor(question) }, { timeout: MAX_FORM_MS })
       .catch((error: unknown) => {
         // The client failed to ask, answered nonsense or took too long: none of these is a yes.
         this.#log.info("The client did not get an answer from the user.", error);
       });
-    const first = await Promise.race([answer, once(signal, "abort")]);
-    if (!signal.aborted) return first;
+    const isOver = new AbortController();
+    const time = pause(this.#clock, MAX_ANSWER_MS, AbortSignal.any([signal, isOver.signal]));
+    const first = await Promise.race([answer.then((given) => ({ given })), time]);
+    isOver.abort();
+    if (first !== undefined && !signal.aborted) return first.given;
     void answer.then((late) => {
       if (isYes(question, late)) this.#tooLate = [...this.#tooLate, question];
     });

@@ -701,3 +701,18 @@ test.each([
   expect(textOf(await client.call("get_video_status", { jobId: JOB_ID }))).not.toContain("The user's");
   expect(posts()).toEqual([]);
 });
+
+test("a yes that comes after five minutes posts nothing, and the next result about the job says so once", async () => {
+  const yes = lateAnswer();
+  // Five minutes of this server's clock are a second.
+  const { client, questions, posts } = await world({ answers: [yes.answer], clockSpeed: 300 });
+  const given = client.call("publish_video", ON_TIKTOK);
+  await expect.poll(() => questions.length).toBe(1);
+  expect(errorIn(await given)).toMatchObject({ code: "declined", outcome: "not_sent" });
+  yes.give({ action: "accept", content: { decision: "Publish on TikTok" } });
+  await yes.arrived(client);
+
+  const status = () => client.call("get_video_status", { jobId: JOB_ID });
+  const said = [textOf(await status()), textOf(await status())].map((text) => text.includes("The user's yes"));
+  expect([said, posts()]).toEqual([[true, false], []]);
+});
