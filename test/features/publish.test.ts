@@ -713,6 +713,8 @@ test("a yes that comes after five minutes posts nothing, and the next result abo
   await yes.arrived(client);
 
   const status = () => client.call("get_video_status", { jobId: JOB_ID });
-  const said = [textOf(await status()), textOf(await status())].map((text) => text.includes("The user's yes"));
+  const said = [textOf(await status()), textOf(await status())].map((text) =>
+    text.includes("The user's yes"),
+  );
   expect([said, posts()]).toEqual([[true, false], []]);
 });

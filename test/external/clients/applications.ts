@@ -1,25 +1,24 @@
-// The applications: how each is told about this server and the scripted model, and started with the job.
+// The applications: how each is told about this server and the scripted model, and started with the job, in a
+// terminal and without one. Nothing is written into its home that a user does not write.
 
 import { join } from "node:path";
 import * as z from "zod";
 import type { ClientName } from "../../../src/command-line.ts";
+import { SERVER } from "../../../src/commands/server-entry.ts";
 import type { VERSIONS } from "../../fixtures/npm-tools.ts";
-import {
-  agreeToPublish,
-  claudeCodeEnv,
-  leave,
-  say,
-  seeConnected,
-  startClaudeCode,
-} from "./claude-code-terminal.ts";
-import { JOB_IS_OVER, PROMPT } from "./job.ts";
+import { PROMPT } from "./job.ts";
+import type { Seen } from "./outcome.ts";
 import { type Place, write } from "./place.ts";
 import type { Start } from "./processes.ts";
+import { type Screens, SCREENS } from "./screens.ts";
+import { useInTerminal } from "./use-in-terminal.ts";
 import { prepareVscode, useVscode } from "./vscode/vscode.ts";
 
 export interface Given extends Place {
-  /** The output of `config CLIENT --sandbox`. */
+  /** The entry that `config CLIENT` prints, with the key where a user writes it. */
   readonly entry: string;
+  /** The words of the client's own command that adds it. */
+  readonly addCommand: readonly string[];
   /** The scripted model's server, without a path. */
   readonly modelUrl: string;
   /** Runs the application for something other than the job. */
@@ -33,16 +32,22 @@ export interface Launched {
 
 export interface Application {
   readonly title: string;
+  /** How it was run: "terminal", or the option without one. */
+  readonly mode: string;
   readonly npmPackage: keyof typeof VERSIONS;
   readonly executable: string;
   /** Its name for `config`. */
   readonly client: ClientName;
   /** How long a render takes, where it has to take longer than the client waits. */
   readonly renderSeconds?: string;
+  /** The entry of `config CLIENT --sandbox`, for a client whose key can't be given here. */
+  readonly inSandbox?: true;
+  /** False: the user has allowed nothing, so that a run that orders or posts nothing is as it should be. */
+  readonly isAllowed?: false;
   /** Writes its settings, and returns how it is started with the job. */
   prepare(given: Given): Promise<Launched>;
   /** Does the job as a user would, if it is not enough to start it. */
-  use?(start: Start, given: Given, signal: AbortSignal): Promise<void>;
+  use?(start: Start, given: Given, signal: AbortSignal): Promise<Seen | undefined>;
 }
 
 const MODEL = "scripted";
@@ -51,46 +56,42 @@ const KEY = "example";
 const jsonSchema = z.looseObject({});
 const parse = (entry: string) => jsonSchema.parse(JSON.parse(entry));
 
-async function prepareClaudeCode({ entry, home, project, modelUrl }: Given): Promise<Launched> {
-  await write(project, ".mcp.json", entry);
-  await write(home, ".claude/settings.json", { enableAllProjectMcpServers: true });
-  return { args: ["--allowedTools", "mcp__faceless-video"], env: claudeCodeEnv(modelUrl) };
-}
+type Prepare = Application["prepare"];
+const withArgs =
+  (prepare: Prepare, ...args: readonly string[]): Prepare =>
+  async (given) => {
+    const { args: usual, env } = await prepare(given);
+    return { args: [...usual, ...args], ...(env && { env }) };
+  };
+const inTerminal =
+  (screens: Screens): NonNullable<Application["use"]> =>
+  (start, given, signal) =>
+    useInTerminal(screens, start, given, signal);
 
-export const APPLICATIONS: readonly Application[] = [
-  {
-    title: "Claude Code",
-    npmPackage: "@anthropic-ai/claude-code",
-    executable: "claude",
-    client: "claude-code",
-    prepare: prepareClaudeCode,
-    async use(start, given, signal) {
-      const terminal = await startClaudeCode({ ...start, home: given.home });
-      signal.addEventListener("abort", () => terminal.stop());
-      await seeConnected(terminal);
-      await say(terminal, PROMPT);
-      await agreeToPublish(terminal);
-      await terminal.waitFor(new RegExp(JOB_IS_OVER));
-      await leave(terminal);
-    },
-  },
-  {
-    title: "Claude Code, `--print`",
-    npmPackage: "@anthropic-ai/claude-code",
-    executable: "claude",
-    client: "claude-code",
-    async prepare(given) {
-      const { args, env } = await prepareClaudeCode(given);
-      return { args: ["--print", PROMPT, ...args], ...(env && { env }) };
-    },
-  },
-  {
-    title: "Codex",
-    npmPackage: "@openai/codex",
-    executable: "codex",
-    client: "codex",
-    async prepare({ entry, home, modelUrl }) {
-      const model = `model = "${MODEL}"
+const claudeCode = {
+  title: "Claude Code",
+  npmPackage: "@anthropic-ai/claude-code",
+  executable: "claude",
+  client: "claude-code",
+} as const;
+
+const prepareClaudeCode: Prepare = async ({ addCommand, home, modelUrl, ask }) => {
+  // What signing in leaves: without an account it can't be done here.
+  await write(home, ".claude.json", { hasCompletedOnboarding: true, theme: "dark" });
+  await ask(...addCommand.slice(1));
+  // Any text: the model does not check it.
+  return { args: [], env: { ANTHROPIC_BASE_URL: modelUrl, ANTHROPIC_API_KEY: KEY } };
+};
+
+const codex = {
+  title: "Codex",
+  npmPackage: "@openai/codex",
+  executable: "codex",
+  client: "codex",
+} as const;
+
+const prepareCodex: Prepare = async ({ entry, home, modelUrl }) => {
+  const model = `model = "${MODEL}"
 model_provider = "${MODEL}"
 
 [model_providers.${MODEL}]
@@ -99,73 +100,138 @@ base_url = "${modelUrl}/v1"
 wire_api = "responses"
 
 `;
-      await write(home, ".codex/config.toml", model + entry);
-      return {
-        args: ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", PROMPT],
-      };
+  await write(home, ".codex/config.toml", model + entry);
+  return { args: [] };
+};
+
+/** As docs/CLIENTS.md says it for scripts. */
+const APPROVED_TOOLS = ["generate_video", "publish_video"].flatMap((tool) => [
+  "-c",
+  `mcp_servers.${SERVER}.tools.${tool}.approval_mode="approve"`,
+]);
+
+const gemini = {
+  title: "Gemini CLI",
+  npmPackage: "@google/gemini-cli",
+  executable: "gemini",
+  client: "gemini",
+} as const;
+
+const prepareGemini: Prepare = async ({ entry, home, modelUrl }) => {
+  // The way to sign in is chosen in its first dialog.
+  const security = { auth: { selectedType: "gemini-api-key" } };
+  await write(home, ".gemini/settings.json", { ...parse(entry), security });
+  return {
+    args: ["--model", "gemini-2.5-flash"],
+    env: { GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: modelUrl },
+  };
+};
+
+const copilot = {
+  title: "Copilot CLI",
+  npmPackage: "@github/copilot",
+  executable: "copilot",
+  client: "copilot",
+} as const;
+
+const prepareCopilot: Prepare = async ({ entry, home, modelUrl }) => {
+  await write(home, ".copilot/mcp-config.json", entry);
+  return {
+    args: [],
+    env: {
+      COPILOT_OFFLINE: "true",
+      COPILOT_PROVIDER_BASE_URL: `${modelUrl}/v1`,
+      COPILOT_PROVIDER_API_KEY: KEY,
+      COPILOT_MODEL: MODEL,
     },
+  };
+};
+
+const opencode = {
+  title: "opencode",
+  npmPackage: "opencode-ai",
+  executable: "opencode",
+  client: "opencode",
+} as const;
+
+const prepareOpencode: Prepare = async ({ entry, home, modelUrl }) => {
+  await write(home, ".config/opencode/opencode.json", {
+    ...parse(entry),
+    model: `${MODEL}/${MODEL}`,
+    provider: {
+      [MODEL]: {
+        npm: "@ai-sdk/openai-compatible",
+        options: { baseURL: `${modelUrl}/v1`, apiKey: KEY },
+        models: { [MODEL]: { tool_call: true } },
+      },
+    },
+  });
+  return { args: [] };
+};
+
+export const APPLICATIONS: readonly Application[] = [
+  {
+    ...claudeCode,
+    mode: "terminal, `--permission-mode default`",
+    prepare: withArgs(prepareClaudeCode, "--permission-mode", "default"),
+    use: inTerminal(SCREENS["claude-code"]),
   },
   {
-    title: "Gemini CLI",
-    npmPackage: "@google/gemini-cli",
-    executable: "gemini",
-    client: "gemini",
-    async prepare({ entry, home, project, modelUrl }) {
-      await write(home, ".gemini/settings.json", {
-        ...parse(entry),
-        security: { auth: { selectedType: "gemini-api-key" } },
-      });
-      await write(home, ".gemini/trustedFolders.json", { [project]: "TRUST_FOLDER" });
-      return {
-        args: ["--yolo", "--model", "gemini-2.5-flash", "--prompt", PROMPT],
-        env: { GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: modelUrl },
-      };
-    },
+    ...claudeCode,
+    mode: "`--print`",
+    isAllowed: false,
+    prepare: withArgs(prepareClaudeCode, "--print", PROMPT),
   },
   {
-    title: "Copilot CLI",
-    npmPackage: "@github/copilot",
-    executable: "copilot",
-    client: "copilot",
-    async prepare({ entry, home, modelUrl }) {
-      await write(home, ".copilot/mcp-config.json", entry);
-      return {
-        args: ["--prompt", PROMPT, "--allow-all-tools"],
-        env: {
-          COPILOT_OFFLINE: "true",
-          COPILOT_PROVIDER_BASE_URL: `${modelUrl}/v1`,
-          COPILOT_PROVIDER_API_KEY: KEY,
-          COPILOT_MODEL: MODEL,
-        },
-      };
-    },
+    ...claudeCode,
+    mode: "`--print --allowedTools mcp__faceless-video`",
+    prepare: withArgs(prepareClaudeCode, "--print", PROMPT, "--allowedTools", `mcp__${SERVER}`),
+  },
+  { ...codex, mode: "terminal", prepare: prepareCodex, use: inTerminal(SCREENS.codex) },
+  {
+    ...codex,
+    mode: "`exec`",
+    isAllowed: false,
+    prepare: withArgs(prepareCodex, "exec", "--skip-git-repo-check", PROMPT),
   },
   {
-    title: "opencode",
-    npmPackage: "opencode-ai",
-    executable: "opencode",
-    client: "opencode",
-    async prepare({ entry, project, modelUrl }) {
-      await write(project, "opencode.json", {
-        ...parse(entry),
-        model: `${MODEL}/${MODEL}`,
-        provider: {
-          [MODEL]: {
-            npm: "@ai-sdk/openai-compatible",
-            options: { baseURL: `${modelUrl}/v1`, apiKey: KEY },
-            models: { [MODEL]: { tool_call: true } },
-          },
-        },
-      });
-      // The entry has it ask before it orders and posts, which nobody answers here.
-      return { args: ["run", "--auto", PROMPT] };
-    },
+    ...codex,
+    mode: "`exec`, both tools approved in the entry",
+    prepare: withArgs(prepareCodex, "exec", "--skip-git-repo-check", ...APPROVED_TOOLS, PROMPT),
+  },
+  { ...gemini, mode: "terminal", prepare: prepareGemini, use: inTerminal(SCREENS.gemini) },
+  {
+    ...gemini,
+    mode: "`--prompt`, folder not trusted",
+    isAllowed: false,
+    prepare: withArgs(prepareGemini, "--prompt", PROMPT),
+  },
+  {
+    ...gemini,
+    mode: "`--prompt --skip-trust --yolo`",
+    prepare: withArgs(prepareGemini, "--skip-trust", "--yolo", "--prompt", PROMPT),
+  },
+  { ...copilot, mode: "terminal", prepare: prepareCopilot, use: inTerminal(SCREENS.copilot) },
+  { ...copilot, mode: "`--prompt`", isAllowed: false, prepare: withArgs(prepareCopilot, "--prompt", PROMPT) },
+  {
+    ...copilot,
+    mode: "`--prompt --allow-tool faceless-video`",
+    prepare: withArgs(prepareCopilot, "--prompt", PROMPT, "--allow-tool", SERVER),
+  },
+  { ...opencode, mode: "terminal", prepare: prepareOpencode, use: inTerminal(SCREENS.opencode) },
+  { ...opencode, mode: "`run`", isAllowed: false, prepare: withArgs(prepareOpencode, "run", PROMPT) },
+  {
+    ...opencode,
+    mode: "`run --auto`",
+    prepare: withArgs(prepareOpencode, "run", "--auto", PROMPT),
   },
   {
     title: "Cline CLI",
     npmPackage: "cline",
     executable: "cline",
+    mode: "without a terminal",
     client: "cline",
+    inSandbox: true,
     async prepare({ entry, home, modelUrl, ask }) {
       await write(home, ".cline/data/settings/cline_mcp_settings.json", entry);
       await ask("auth", "openai", "--apikey", KEY, "--modelid", MODEL, "--baseurl", `${modelUrl}/v1`);
@@ -176,7 +242,9 @@ wire_api = "responses"
     title: "Continue CLI",
     npmPackage: "@continuedev/cli",
     executable: "cn",
+    mode: "`--print --auto`",
     client: "continue",
+    inSandbox: true,
     async prepare({ entry, home, modelUrl }) {
       const model = `models:
   - name: ${MODEL}
@@ -195,7 +263,9 @@ wire_api = "responses"
     title: "VS Code, as code-server",
     npmPackage: "code-server",
     executable: "code-server",
+    mode: "chat",
     client: "vscode",
+    inSandbox: true,
     // The card has to show clips meanwhile.
     renderSeconds: "40",
     prepare: prepareVscode,

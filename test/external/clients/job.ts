@@ -9,6 +9,8 @@ const TOPIC = "Why the sea is salty: rain, rock and four billion years";
 
 /** How the model's last words begin. */
 export const JOB_IS_OVER = "The job is over";
+/** The model's last words, however it ended. */
+export const ENDS = /The job is over|The video was not started|I have no tool/;
 /** A video that takes longer than this many calls is not waited for. */
 const MAX_STATUS_CALLS = 10;
 

@@ -3,7 +3,25 @@
 import { ownName } from "./job.ts";
 import type { LeftProcess } from "./processes.ts";
 import type { Turn } from "./scripted-model.ts";
-import { answerOf, canAsk, protocolOf, type ServerRun, toolCalls } from "./wire.ts";
+import {
+  type Answer,
+  answersOf,
+  canAsk,
+  longestWaitSeconds,
+  protocolOf,
+  type ServerRun,
+  toolCalls,
+} from "./wire.ts";
+
+/** What was seen in a terminal. */
+export interface Seen {
+  /** The tools before which the client itself asked its user. */
+  readonly approved: readonly string[];
+  /** What it showed of the progress while it waited. */
+  readonly progress: string | undefined;
+  /** The key arrived in a session, and the next one's in the next. */
+  readonly keys: readonly [boolean, boolean];
+}
 
 export interface Outcome {
   readonly protocol: string;
@@ -12,9 +30,13 @@ export interface Outcome {
   readonly shown: string;
   /** True if the video was started as a task, which the client follows by itself. */
   readonly asTask: boolean;
-  readonly elicitation: string;
-  /** True if the client answered the question before publishing by itself, and no user did. */
+  /** How this server's questions were answered; undefined if the client can't ask. */
+  readonly answers: readonly Answer[] | undefined;
+  /** True if the client answered a question by itself, and no user did. */
   readonly refusedByItself: boolean;
+  readonly ordered: boolean;
+  readonly longestWaitSeconds: number;
+  readonly seen: Seen | undefined;
   readonly published: boolean;
   /** From topic to published. */
   readonly calls: number;
@@ -28,18 +50,21 @@ export function outcomeOf(
   turns: readonly Turn[],
   runs: readonly ServerRun[],
   left: readonly LeftProcess[],
-  failure: string | undefined,
+  { failure, seen }: { readonly failure?: string | undefined; readonly seen?: Seen | undefined },
 ): Outcome {
   const run = runs.find((one) => toolCalls(one).length > 0) ?? runs[0] ?? [];
   const offered = (turns[0]?.tools ?? []).filter((tool) => ownName(tool) !== undefined);
-  const answer = answerOf(run);
+  const answers = canAsk(run) ? answersOf(run) : undefined;
   return {
     protocol: protocolOf(run),
     tools: offered.length,
     shown: shownOf(turns, run),
     asTask: startedAsTask(run),
-    elicitation: canAsk(run) ? describe(answer) : "none",
-    refusedByItself: answer !== undefined && answer.action !== "accept",
+    answers,
+    refusedByItself: answers?.some(({ action }) => action !== "accept") === true,
+    ordered: isOrdered(run),
+    longestWaitSeconds: longestWaitSeconds(run),
+    seen,
     published: isPublished(run),
     calls: toolCalls(run).length,
     lastShown: turns.at(-1)?.calls.at(-1)?.shown ?? "",
@@ -73,8 +98,11 @@ export function startedAsTask(run: ServerRun): boolean {
   return call?.result?.["resultType"] === "task" || call?.result?.["task"] !== undefined;
 }
 
-function describe(answer: ReturnType<typeof answerOf>): string {
-  return answer === undefined ? "not asked" : `${answer.action}${answer.afterMs < 100 ? " at once" : ""}`;
+function isOrdered(run: ServerRun): boolean {
+  return toolCalls(run).some(
+    ({ tool, result }) =>
+      tool === "generate_video" && (result?.structuredContent?.["jobId"] !== undefined || startedAsTask(run)),
+  );
 }
 
 function isPublished(run: ServerRun): boolean {

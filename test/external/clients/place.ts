@@ -2,7 +2,7 @@
 // server, which records its stdin and stdout, from a registry on loopback. The project's own .npmrc would keep
 // npx from starting anything.
 
-import { copyFile, cp, mkdir, rename, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import manifest from "../../../package.json" with { type: "json" };
@@ -19,6 +19,8 @@ export interface Place {
   readonly project: string;
   /** The messages of each server process so far. */
   serverRuns(): Promise<ServerRun[]>;
+  /** The keys that the server processes got, oldest first; "undefined" for none. */
+  keys(): Promise<readonly string[]>;
 }
 
 /** An object is written as JSON. */
@@ -65,5 +67,11 @@ export async function makePlace(
   await write(home, "tapped.json", { records, env: { FACELESS_STATE_DIR: join(home, "state"), ...env } });
   await mkdir(join(home, "state"));
   await write(project, ".npmrc", "script-shell=/nowhere\n");
-  return { home, project, serverRuns: () => readServerRuns(records) };
+  const readKeys = () => readFile(join(records, "keys"), "utf8").catch(() => "");
+  return {
+    home,
+    project,
+    serverRuns: () => readServerRuns(records),
+    keys: async () => (await readKeys()).split("\n").filter(Boolean),
+  };
 }

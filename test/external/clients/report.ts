@@ -1,6 +1,5 @@
 // The table of docs/CLIENTS.md.
 
-import { TOOLS } from "../../fixtures/tools.ts";
 import { table } from "../../../scripts/markdown.ts";
 import type { Outcome } from "./outcome.ts";
 
@@ -11,25 +10,29 @@ const MAX_CALLS = 7;
 export interface Row {
   readonly title: string;
   readonly version: string;
+  readonly mode: string;
+  readonly date: string;
+  /** False: nothing was to be ordered. */
+  readonly isAllowed: boolean;
   /** The run with the entry as it is printed; absent if the application could not be run. */
   readonly first?: Outcome;
-  /** A run with FACELESS_CONFIRM_PUBLISH=off, if the client had answered the question by itself. */
+  /** A run in which this server asks nothing, if the client had answered a question by itself. */
   readonly unasked?: Outcome | undefined;
   readonly notRun?: string;
 }
 
-/** True if the job ended as it should, with the tools in the first turn and no server left running. */
-export function isGood({ first, unasked }: Row): boolean {
+/** True if the job ended as it should, and no server but Codex's was left running. */
+export function isGood({ first, unasked, isAllowed }: Row): boolean {
   if (first === undefined || first.failure !== undefined) return false;
-  const { published, tools, calls } = unasked ?? first;
+  const { published, calls } = unasked ?? first;
+  if (!isAllowed && !published) return true;
   const told = unasked === undefined || isReferred(first);
-  const left = [...first.left, ...(unasked?.left ?? [])];
-  return published && told && tools === TOOLS.length && calls <= MAX_CALLS && !left.some(isServer);
+  return published && told && calls <= MAX_CALLS;
 }
 
 /** True if the model was told where the user reads what to do, and not which setting would do it. */
 function isReferred({ lastShown }: Outcome): boolean {
-  return lastShown.includes("docs/ERRORS.md") && !lastShown.includes("FACELESS_CONFIRM_PUBLISH");
+  return lastShown.includes("docs/ERRORS.md") && !lastShown.includes("FACELESS_CONFIRM");
 }
 
 /** Looks at the server's executable and file: other programs may have its name in their paths. */
@@ -40,40 +43,69 @@ export function reportTable(rows: readonly Row[]): string {
   return table(
     [
       "client",
+      "run in",
       "protocol",
-      "tools in the first turn",
       "the model is shown",
-      "asked before publishing",
-      "calls",
+      "before an order",
+      "before a post",
       "result",
+      "longest wait",
+      "progress shown",
+      "key of the 1st, 2nd session",
       "left running",
+      "measured",
     ],
     rows.map(cells),
   );
 }
 
-function cells({ title, version, first, unasked, notRun }: Row): string[] {
-  const name = `${title} ${version}`;
-  if (first === undefined) return [name.trim(), "", "", "", "", "", `not run: ${notRun}`, ""];
-  const { protocol, tools, shown, elicitation } = first;
+function cells({ title, version, mode, date, first, unasked, notRun }: Row): string[] {
+  const name = `${title} ${version}`.trim();
+  if (first === undefined) return [name, mode, "", "", "", "", `not run: ${notRun}`, "", "", "", "", date];
+  const last = unasked ?? first;
+  const { asTask, longestWaitSeconds, seen } = last;
   return [
     name,
-    protocol,
-    `${tools} of ${TOOLS.length}`,
-    shown,
-    elicitation,
-    String((unasked ?? first).calls),
+    mode,
+    first.protocol,
+    last.shown === "nothing" ? "" : last.shown,
+    askedBefore("generate_video", "order", first),
+    first.ordered ? askedBefore("publish_video", "post", first) : "",
     resultOf(first, unasked),
+    asTask ? "a task" : longestWaitSeconds === 0 ? "" : `${longestWaitSeconds} s`,
+    seen === undefined ? "" : seen.progress === undefined ? "none" : `\`${seen.progress}\``,
+    seen === undefined ? "" : seen.keys.map((arrived) => (arrived ? "yes" : "**no**")).join(", "),
     leftOf([...first.left, ...(unasked?.left ?? [])]),
+    date,
   ];
+}
+
+/** Who asks the user: the client, this server, or nobody. */
+function askedBefore(
+  tool: string,
+  about: "order" | "post",
+  { seen, answers, failure, ordered, refusedByItself }: Outcome,
+): string {
+  if (!ordered && !refusedByItself) return "the client refuses";
+  const answer = answers?.find((one) => one.about === about);
+  const byServer =
+    answer === undefined
+      ? []
+      : [
+          answer.action === "accept"
+            ? "this server"
+            : `this server: ${answer.action}${answer.afterMs < 100 ? " at once" : ""}`,
+        ];
+  const byClient = seen?.approved.includes(tool) === true ? ["the client"] : [];
+  const by = [...byClient, ...byServer];
+  return by.length > 0 ? by.join(", ") : failure === undefined ? "nobody" : "";
 }
 
 function resultOf(first: Outcome, unasked: Outcome | undefined): string {
   if (first.failure !== undefined) return `**failed**: ${first.failure.split("\n")[0]}`;
-  if (first.published) return first.asTask ? "published, after a task" : "published";
-  if (unasked?.published === true)
-    return `published with \`FACELESS_CONFIRM_PUBLISH=off\`; else not, and the model is ${isReferred(first) ? "referred to [ERRORS.md](ERRORS.md)" : "**told something else**"}`;
-  return "**not published**";
+  if (first.published) return "published";
+  if (unasked?.published === true) return "published with `off` for both questions; else nothing is ordered";
+  return first.ordered ? "ordered, not published" : "nothing is ordered";
 }
 
 function leftOf(left: Outcome["left"]): string {

@@ -1,12 +1,15 @@
-// npm run clients: real applications from npm do a whole job with the entry that `config` prints, the
-// sandbox and a scripted model. Writes docs/CLIENTS.md. `-- codex gemini` runs only those and writes nothing,
-// `-- --latest` takes their latest versions, `-- --render 180` has renders take as long as the service's. Linux only.
+// npm run clients: real applications from npm do a whole job with the entry that `config` prints, a sandbox and a
+// scripted model, in a terminal (by tmux, as a user who says yes) and without one. Writes docs/CLIENTS.md.
+// `-- codex gemini` runs only those and writes nothing, also with `--only terminal`. `-- --latest` takes their latest
+// versions, and `-- --render 6` has renders take six seconds and not three minutes. Linux only.
 
 import { mkdtemp } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { entryOf, printDocument } from "../../../src/commands/client-config.ts";
-import { FORMATS } from "../../../src/commands/client-formats.ts";
+import { addCommandOf, FORMATS } from "../../../src/commands/client-formats.ts";
+import { EXAMPLE_KEY } from "../../../src/commands/server-entry.ts";
+import { startSandbox } from "../../../src/sandbox/sandbox.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { installed, npmProgram, VERSIONS } from "../../fixtures/npm-tools.ts";
 import { latestVersion } from "../fixtures/npm-versions.ts";
@@ -18,23 +21,28 @@ import { makePlace, type ServedPackage, serveServer } from "./place.ts";
 import { leftProcesses, runToEnd, type Start, stop } from "./processes.ts";
 import { isGood, reportTable, type Row } from "./report.ts";
 import { startScriptedModel } from "./scripted-model.ts";
+import { FIRST_KEY } from "./use-in-terminal.ts";
 
 type Variables = Readonly<Record<string, string>>;
 
-/** Long enough that the client has to wait for the video. */
-const RENDER_SECONDS = "6";
+/** As long as the service takes, so that a wait shows how long the client is patient. */
+const RENDER_SECONDS = "185";
 const LIMIT_MS = 420_000;
-/** As `config CLIENT --sandbox` prints it once the package is on npm. */
-const ENTRY = { windows: false, sandbox: true };
+/** Lets a client that asks nobody order and post. */
+const UNASKED = { FACELESS_CONFIRM_GENERATE: "off", FACELESS_CONFIRM_PUBLISH: "off" };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     latest: { type: "boolean", default: false },
     render: { type: "string", default: RENDER_SECONDS },
+    only: { type: "string", default: "" },
   },
 });
-const wanted = APPLICATIONS.filter(({ client }) => positionals.length === 0 || positionals.includes(client));
+const wanted = APPLICATIONS.filter(
+  ({ client, mode }) =>
+    mode.includes(values.only) && (positionals.length === 0 || positionals.includes(client)),
+);
 
 const folder = makeFolder();
 let server: ServedPackage | undefined;
@@ -47,9 +55,7 @@ try {
     process.stdout.write(`${reportTable([row]).split("\n")[2]}\n`);
     rows.push(row);
   }
-  const desktop = { title: "Claude Desktop, Cursor, Windsurf, Zed", version: "" };
-  const all = [...rows, { ...desktop, notRun: "desktop applications that are not on npm" }];
-  if (positionals.length === 0) await report("docs/CLIENTS.md", "runs", reportTable(all));
+  if (wanted.length === APPLICATIONS.length) await report("docs/CLIENTS.md", "runs", reportTable(rows));
   if (!rows.every(isGood)) process.exitCode = 1;
 } finally {
   server?.close();
@@ -57,7 +63,8 @@ try {
 }
 
 async function rowOf(application: Application, server: ServedPackage): Promise<Row> {
-  const { title, npmPackage } = application;
+  const { title, mode, npmPackage, isAllowed = true } = application;
+  const date = new Date().toISOString().slice(0, 10);
   try {
     const version = values.latest ? latestVersion(npmPackage) : VERSIONS[npmPackage];
     // Some build modules for the Node that npm runs on.
@@ -66,10 +73,10 @@ async function rowOf(application: Application, server: ServedPackage): Promise<R
     const start = { command: join(bin, application.executable), env };
     const once = (more: Variables) => runOnce(application, server, start, more);
     const first = await once({});
-    const unasked = first.refusedByItself ? await once({ FACELESS_CONFIRM_PUBLISH: "off" }) : undefined;
-    return { title, version, first, unasked };
+    const unasked = first.refusedByItself ? await once(UNASKED) : undefined;
+    return { title, version, mode, date, isAllowed, first, unasked };
   } catch (error) {
-    return { title, version: "", notRun: String(error).split("\n")[0] ?? "" };
+    return { title, version: "", mode, date, isAllowed, notRun: String(error).split("\n")[0] ?? "" };
   }
 }
 
@@ -79,21 +86,29 @@ async function runOnce(
   { command, env }: Pick<Start, "command" | "env">,
   more: Variables,
 ): Promise<Outcome> {
-  const home = await mkdtemp(join(folder, `${application.client}-`));
-  const place = await makePlace(home, server, {
-    FACELESS_SANDBOX_SECONDS: application.renderSeconds ?? values.render,
-    ...more,
-  });
+  const { client, inSandbox = false, renderSeconds = values.render } = application;
+  const home = await mkdtemp(join(folder, `${client}-`));
+  const place = await makePlace(home, server, { FACELESS_SANDBOX_SECONDS: renderSeconds, ...more });
   const model = await startScriptedModel(fromTopicToPublished);
+  const service = await startSandbox({ renderSeconds: Number(renderSeconds) });
   const start = {
     command,
     cwd: place.project,
-    env: { ...env, HOME: home, TERM: "xterm-256color" },
+    env: {
+      ...env,
+      HOME: home,
+      TERM: "xterm-256color",
+      LANG: "C.UTF-8",
+      SHELL: "/bin/sh",
+      ...(!inSandbox && { FACELESS_API_KEY: FIRST_KEY }),
+    },
   };
+  // As printed once the package is on npm: npx gets the recording server from the registry on loopback.
+  const entry = entryOf(client, { windows: false, sandbox: inSandbox }, service.url);
   const given = {
     ...place,
-    // npx gets the recording server from the registry on loopback.
-    entry: printDocument(FORMATS[application.client], entryOf(application.client, ENTRY, "")),
+    entry: printDocument(FORMATS[client], entry).replaceAll(EXAMPLE_KEY, FIRST_KEY),
+    addCommand: addCommandOf(FORMATS[client], entry) ?? [],
     modelUrl: model.url,
     ask: (...args: readonly string[]) => runToEnd({ ...start, args }, LIMIT_MS),
   };
@@ -102,16 +117,20 @@ async function runOnce(
     const job = { ...start, args, env: { ...start.env, ...own } };
     const output = application.use === undefined ? await runToEnd(job, LIMIT_MS) : undefined;
     // A step that a user could not do is a finding like any other.
-    const use = application.use?.(job, given, AbortSignal.timeout(LIMIT_MS));
-    const failure = await use?.then(() => undefined, String);
-    const outcome = outcomeOf(model.turns, await place.serverRuns(), await leftProcesses(home), failure);
-    if (failure !== undefined || !(outcome.published || outcome.refusedByItself))
+    const use = application.use?.(job, given, AbortSignal.timeout(LIMIT_MS)) ?? Promise.resolve(undefined);
+    const end = await use.then(
+      (seen) => ({ seen, failure: undefined }),
+      (error: unknown) => ({ seen: undefined, failure: String(error) }),
+    );
+    const outcome = outcomeOf(model.turns, await place.serverRuns(), await leftProcesses(home), end);
+    if (end.failure !== undefined || !(outcome.published || outcome.refusedByItself))
       process.stderr.write(
-        `${application.title}: ${failure ?? output}\nUnknown requests: ${model.unknown.join(", ")}\n`,
+        `${application.title}, ${application.mode}: ${end.failure ?? output}\nUnknown requests: ${model.unknown.join(", ")}\n`,
       );
     return outcome;
   } finally {
     stop(await leftProcesses(home));
     await model.close();
+    await service.close();
   }
 }

@@ -8,6 +8,8 @@ const { appendFileSync, readFileSync } = require("node:fs");
 const { join } = require("node:path");
 
 const { records, env } = JSON.parse(readFileSync(join(process.env.HOME, "tapped.json"), "utf8"));
+// The key that has arrived, one line for each process.
+appendFileSync(join(records, "keys"), `${process.env.FACELESS_API_KEY}\n`);
 Object.assign(process.env, env);
 
 const file = join(records, `${process.pid}.jsonl`);

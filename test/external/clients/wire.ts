@@ -76,11 +76,14 @@ export function canAsk(run: ServerRun): boolean {
   );
 }
 
+/** Those that were answered with a question came again. */
 export function toolCalls(run: ServerRun): ToolCall[] {
-  return callsOf(run).map((call) => ({
-    tool: String(call.params?.["name"]),
-    result: toolResultSchema.safeParse(resultOf(call, run)).data,
-  }));
+  return callsOf(run)
+    .map((call) => ({
+      tool: String(call.params?.["name"]),
+      result: toolResultSchema.safeParse(resultOf(call, run)).data,
+    }))
+    .filter(({ result }) => result?.["resultType"] !== "input_required");
 }
 
 function callsOf(run: ServerRun): WireMessage[] {
@@ -92,19 +95,48 @@ function resultOf({ id }: WireMessage, run: ServerRun): WireMessage["result"] {
     ?.result;
 }
 
-/** How the client answered the question before publishing: undefined if it was not asked. */
-export function answerOf(run: ServerRun): { readonly action: string; readonly afterMs: number } | undefined {
-  const asked = run.find(
+/** How the client answered a question of this server. */
+export interface Answer {
+  readonly about: "order" | "post";
+  readonly action: string;
+  readonly afterMs: number;
+}
+
+export function answersOf(run: ServerRun): Answer[] {
+  const questions = run.filter(
     ({ from, method, result }) =>
       from === "server" && (method === "elicitation/create" || result?.["resultType"] === "input_required"),
   );
-  if (asked === undefined) return undefined;
-  const answer = run.find(
-    ({ from, atMs, id, result, params }) =>
-      from === "client" &&
-      atMs >= asked.atMs &&
-      ((id === asked.id && result !== undefined) || params?.["inputResponses"] !== undefined),
-  );
-  const action = /"action":"(\w+)"/.exec(JSON.stringify(answer?.result ?? answer?.params ?? {}))?.[1];
-  return { action: action ?? "none", afterMs: (answer?.atMs ?? asked.atMs) - asked.atMs };
+  return questions.map((asked) => {
+    const answer = run.find(
+      ({ from, atMs, id, result, params }) =>
+        from === "client" &&
+        atMs >= asked.atMs &&
+        ((id === asked.id && result !== undefined) || params?.["inputResponses"] !== undefined),
+    );
+    const action = /"action":"(\w+)"/.exec(JSON.stringify(answer?.result ?? answer?.params ?? {}))?.[1];
+    return {
+      about: /"message":"Publish/.test(JSON.stringify(asked)) ? "post" : "order",
+      action: action ?? "none",
+      afterMs: (answer?.atMs ?? asked.atMs) - asked.atMs,
+    };
+  });
+}
+
+/** Seconds of the longest call of get_video_status that was answered. */
+export function longestWaitSeconds(run: ServerRun): number {
+  const waits = callsOf(run).flatMap((call) => {
+    const answer = run.find(
+      ({ from, id, result }) => from === "server" && id === call.id && result !== undefined,
+    );
+    return call.params?.["name"] === "get_video_status" && answer !== undefined
+      ? [(answer.atMs - call.atMs) / 1000]
+      : [];
+  });
+  return Math.round(Math.max(0, ...waits));
+}
+
+/** True once the client has the list of tools. */
+export function hasListed(run: ServerRun): boolean {
+  return run.some(({ from, result }) => from === "server" && Array.isArray(result?.["tools"]));
 }

@@ -62,7 +62,7 @@ export async function prepareVscode({ entry, home, project, modelUrl }: Given): 
 }
 
 /** Does the job as a user would, who agrees to everything, and then publishes once more from the card. */
-export async function useVscode(start: Start, given: Given, signal: AbortSignal): Promise<void> {
+export async function useVscode(start: Start, given: Given, signal: AbortSignal): Promise<undefined> {
   const { home, project, serverRuns } = given;
   const url = `http://127.0.0.1:${await freePort()}/`;
   const address = ["--auth", "none", "--bind-addr", new URL(url).host];
@@ -82,6 +82,7 @@ export async function useVscode(start: Start, given: Given, signal: AbortSignal)
     await workbench.chooseModel(MODEL);
     await workbench.prompt(PROMPT);
     await workbench.allow();
+    await workbench.agreeToOrder();
     // VS Code shows nothing else of a task, and writes it with no-break spaces.
     await workbench.showing(/[1-9]\sof\s\d\sclips/);
     await watchCard(workbench, serverRuns);

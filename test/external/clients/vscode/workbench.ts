@@ -54,6 +54,17 @@ export class Workbench {
     await clickAway(this.#allowButton());
   }
 
+  /** Answers this server's question before the order. */
+  async agreeToOrder(): Promise<void> {
+    const question = this.#page.getByRole("region", { name: /^Chat question/ });
+    await clickAway(
+      question
+        .getByRole("option")
+        .filter({ hasText: /(?:Make|Pay for) this video/ })
+        .first(),
+    );
+  }
+
   /** Agrees to whatever the user is asked, until the chat shows these words. */
   async agreeUntil(words: string): Promise<void> {
     const allow = this.#allowButton();
