@@ -168,7 +168,7 @@ test.each([
 
   expect(await doubtsOf({ topic, language })).toEqual([
     {
-      finding: `The voice would speak ${name}, but the topic reads like English: 6 of 16 words are common English ones.`,
+      finding: `The voice would speak ${name}, but the topic reads like English: 12 of 16 words are common English ones.`,
       advice: `Call again with language "en", or write the topic in ${name}.`,
     },
   ]);
@@ -187,7 +187,7 @@ test("other languages are noticed and not guessed, names are no words, and Engli
     ['English, language "en" given: false alarms', 50, 0],
     ["another language is named", 188, 0],
     ["own language given: false alarms", 138, 0],
-    ['English, language "de" given: missed', 50, 22],
+    ['English, language "de" given: missed', 50, 17],
   ]);
 });
 
@@ -202,6 +202,8 @@ test.each([
   "How To Grow Tomatoes Indoors Without A Garden",
   "THE FOX STEALS SOCKS BECAUSE SOCKS ARE SOFT",
   "Boil pasta. Fry guanciale. Whisk eggs, pecorino, pepper. Toss everything off heat. Eat immediately.",
+  "Tea leaves uncurl like fists. [a glass teapot] Wait four minutes. [amber water] Now breathe. [steam]",
+  "Fold. Press. Breathe. Stones warm slowly. Smoke leaves the kitchen.",
   "Tap. Tap. Scratch. Brush. Crunch. Whisper. Tingle. Drip. Drip. Drip.",
   "Squats, lunges, planks, burpees, push-ups: twenty reps each, three sets, zero excuses.",
   "Ferrari Lamborghini Bugatti Koenigsegg Pagani McLaren",

@@ -21,7 +21,20 @@ const COMMON_WORDS: ReadonlySet<string> = new Set(
     "dark light hot cold soft clean whole young dead day days night morning year years time times seconds hour hours today " +
     "tomorrow yesterday people men woman women child kids life world house money hands eyes heart words name thing " +
     "things way street town country book cat girl boy friend friends mother father mom family king moon sky rain " +
-    "earth tree death love isn't don't can't it's that's i'm you're didn't doesn't won't i've we're there's what's let's"
+    "earth tree death love isn't don't can't it's that's i'm you're didn't doesn't won't i've we're there's what's let's" +
+    " now wait leaf leaves breathe breath listen close slowly gently soon already inside outside behind" +
+    " above below across along toward towards near thousand hundred million almost enough less several both each" +
+    " same different really quite maybe perhaps instead however else fist fists tea bread cheese egg eggs milk" +
+    " fish bird birds dog dogs fox horse sheep mouse bee bees stone stones river shore beach mountain mountains" +
+    " hill road bridge ship window chair floor kitchen knife spoon cup paper letter letters screen smoke snow ice" +
+    " cloud clouds summer autumn weeks month months century began became become becomes grew grow grows rise" +
+    " rises runs leave break breaks broke broken build builds built brought bought caught taught fought speak" +
+    " speaks talk talks pull push throw threw cuts cook boil stir wash wipe dry stood " +
+    " move moves moved stole steal steals hide hides seem seems mean means meant happen happens happened helps" +
+    " lives live lived died born closed opens opened ends ended starts started stops stopped brother sister" +
+    " daughter wife husband neighbor neighbour teacher worker writer painter children someone's body bodies bone bones" +
+    " skin hair mouth teeth ear ears feet foot legs shoulder voice dream dreams secret mistake mistakes" +
+    " reason reasons question answer truth"
   ).split(" "),
 );
 /** Frequent words of English that other languages have, too. */
@@ -52,9 +65,9 @@ export interface EnglishCount {
 }
 
 /**
- * Counts the words that are typical of English. Measured with quotations of at least 8 words (Debian's packages of
- * fortunes): 97 % of 48,000 in German, Spanish, Czech, Italian, Polish and Portuguese read as foreign, and of 5,800 in
- * English 96 % as English and 0.1 % as foreign.
+ * Counts the words that are typical of English. Measured on 2026-11-28 with quotations of at least 8 words (Debian's
+ * packages of fortunes): 93 % of 66,000 in German, Spanish, Czech, Italian, Polish and Portuguese read as foreign, and
+ * of 12,800 in English 94 % as English and 0.2 % as foreign.
  */
 export function countEnglish(text: readonly Word[]): EnglishCount {
   const latin = text
