@@ -15,16 +15,20 @@ export function virtualClock(): Clock {
   return { ...systemClock, now, monotonicMs: now };
 }
 
-/** The result of a call, and when it came, if time passes only while a request or an attempt is waited for. */
-export async function inVirtualTime<Result>(calling: Promise<Result>, waiting: () => number = () => 0) {
+/**
+ * The result of a call, and when it came. `waiting` says how much is waited for: without anything, hardly any time
+ * passes, as for the pause between two attempts, so that a busy machine costs none. By default it all passes.
+ */
+export async function inVirtualTime<Result>(calling: Promise<Result>, waiting?: () => number) {
   const startMs = Date.now();
   let over = false;
   const call = calling.finally(() => (over = true));
+  const isIdle = () => waiting === undefined || waiting() === 0;
   while (!over) {
-    // Without a timer, whose time is virtual here. Between two attempts no request waits.
-    for (let turn = 0; !over && waiting() === 0 && turn < IDLE_TURNS; turn++)
+    // Without a timer, whose time is virtual here.
+    for (let turn = 0; !over && isIdle() && turn < IDLE_TURNS; turn++)
       await new Promise((resolve) => setImmediate(resolve));
-    vi.advanceTimersByTime(STEP_MS);
+    vi.advanceTimersByTime(waiting !== undefined && isIdle() ? 1 : STEP_MS);
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
   }
   return { result: await call, seconds: (Date.now() - startMs) / 1000 };
