@@ -83,6 +83,8 @@ interface Connection {
 
 export class JournalPostgres implements JournalStore {
   readonly place: string;
+  /** Only a policy hides a row from the role that has added it. */
+  readonly fixIfHidden = RIGHTS;
   readonly #address: DatabaseAddress;
   readonly #clock: Pick<Clock, "now" | "monotonicMs" | "after">;
   /** The database's clock minus the monotonic one. Undefined until the database has told the time. */

@@ -76,6 +76,8 @@ export interface JournalStore {
    * request. Never called twice at a time.
    */
   readNew(onLine: OnLine): Promise<void>;
+  /** The user's fix, as a clause, if what was written can't be read. */
+  readonly fixIfHidden?: string;
   /** Does what a paid request does, and leaves nothing behind. Throws a JournalError. Not needed for files. */
   rehearse?(): Promise<void>;
   /** Gives up what is not answered yet, and begins the next line on a new connection. Not needed for files. */
@@ -123,7 +125,12 @@ export class Journal {
       await this.#write(line);
       const entries = await this.entries();
       if (this.#entries.has(own.id)) return { own, entries };
-      throw new JournalError("written", store.place, "what was written is gone", RESTORE);
+      throw new JournalError(
+        "written",
+        store.place,
+        "what was written is gone",
+        store.fixIfHidden ?? RESTORE,
+      );
     } catch (error) {
       // A part of it may be in the store, or come there later.
       await this.#record(own, { outcome: "not_sent" }).catch(() => {});

@@ -301,20 +301,32 @@ test("a rehearsal does what a paid request does, and leaves nothing behind", asy
 test.each([
   ["lets nothing be written", "", "new row violates row-level security policy"],
   ["hides what is written", "create policy p on $T for insert with check (true)", "can't be seen"],
-])("row-level security that %s fails a rehearsal, which says what is needed", async (_, policy, problem) => {
-  await openStore().append(["line"]);
-  await database.exec(`create role videos; grant select, insert on public.faceless_journal to videos;
+])(
+  "row-level security that %s fails doctor and a paid call, which say what is needed",
+  async (_, policy, problem) => {
+    await openStore().append(["line"]);
+    await database.exec(`create role videos; grant select, insert on public.faceless_journal to videos;
     alter table public.faceless_journal enable row level security;
     ${policy.replace("$T", "public.faceless_journal")}; set role videos`);
-  onTestFinished(async () => {
-    await database.exec("reset role; drop owned by videos; drop role videos");
-  });
+    onTestFinished(async () => {
+      await database.exec("reset role; drop owned by videos; drop role videos");
+    });
 
-  await expect(openStore().rehearse()).rejects.toMatchObject({
-    problem: expect.stringContaining(problem),
-    fix: expect.stringContaining("with a policy for both if row-level security is on"),
-  });
-});
+    await expect(openStore().rehearse()).rejects.toMatchObject({
+      problem: expect.stringContaining(problem),
+      fix: expect.stringContaining("with a policy for both if row-level security is on"),
+    });
+    const journalUrl = readAddress(`postgres://videos:canary@127.0.0.1:${port}/videos`);
+    const folder = temporaryFolder();
+    const journal = openApplicationJournal({ stateDir: folder, makesStateDir: true, journalUrl });
+    await expect(journal.begin(VIDEO)).rejects.toMatchObject({
+      problem: expect.stringMatching(
+        /^can't be written \((?:what was written is gone|"new row violates row-level)/,
+      ),
+      fix: expect.stringContaining("with a policy for both if row-level security is on"),
+    });
+  },
+);
 
 test.each([
   [
