@@ -54,11 +54,11 @@ export function answer(
   // A request counts once its line can be read: one whose line is not there is not sent.
   const ended = unread.filter(({ outcome }) => outcome !== undefined);
   const entries = entriesOf([...read, ...state.files.lines, ...ended]);
-  const underWay = entries.find(
-    (entry) =>
-      !isKnown(entry) &&
-      keysOf(entry).some((key) => keys.includes(key)) &&
-      Math.abs(state.wallMs - entry.atMs) < UNDER_WAY_MS,
+  const same = entries.filter((entry) => keysOf(entry).some((key) => keys.includes(key)));
+  if (keys.length > 0 && same.length === 0)
+    return { ...state, violation: `${call} was held back, though nothing of the same request is known.` };
+  const underWay = same.find(
+    (entry) => !isKnown(entry) && Math.abs(state.wallMs - entry.atMs) < UNDER_WAY_MS,
   );
   const codes = { ...state.codes, [call]: { code, known: entries.map(({ id }) => id), madeOf: decidedBy } };
   if (underWay === undefined) return { ...state, codes };
@@ -84,10 +84,20 @@ function isKnown({ outcome = "" }: Line): boolean {
 /** The topic or the platforms that an entry asked for, and the platforms that its results name. */
 export function keysOf({
   arguments: { topic = "" } = {},
+  id,
   platforms = [topic],
   results = [],
 }: Line): string[] {
-  return [...platforms, ...results.map(({ platform }) => platform)];
+  const keys = [...platforms, ...results.map(({ platform }) => platform)];
+  return processOf(id) === SANDBOX ? keys.map(inSandbox) : keys;
+}
+
+/** The name of the process that uses the sandbox. The others use the service. */
+export const SANDBOX = "S";
+
+/** What is asked for in the sandbox is another thing. */
+export function inSandbox(key: string): string {
+  return `${key} in the sandbox`;
 }
 
 /** Where the service posts to: "all" stands for two platforms, and only its answer says which. */

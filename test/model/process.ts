@@ -16,7 +16,7 @@ import { OPERATIONS } from "../../src/service/client.ts";
 import { statusError } from "../../src/service/errors.ts";
 import type { CallOptions } from "../../src/service/request-sender.ts";
 import { MIN_ATTEMPT_MS, retryDelayMs } from "../../src/service/retry.ts";
-import { entriesOf, keysOf, postedOn } from "./law.ts";
+import { entriesOf, inSandbox, keysOf, postedOn } from "./law.ts";
 import { Call, type Client, type Program, type Line, type Surroundings, type Operation } from "./types.ts";
 import { type Refusal, REFUSALS } from "./types.ts";
 import type { Wanted, Word, Answer, ProcessState, Step, Next } from "./types.ts";
@@ -137,7 +137,9 @@ class Process {
   #client(): Client {
     const now = () => this.#around.wallMs;
     let ids = 0;
+    const { isPatient, isSandbox } = this.#program;
     const journal = new Journal({
+      isSandbox,
       // The disk takes as long as the scheduler wants.
       store: new JournalFiles(this.#disk(), { now, after: () => () => {} }),
       randomId: () => {
@@ -150,6 +152,7 @@ class Process {
     });
     const guard = new Guard({
       journal,
+      ...(isPatient && { onWait() {} }),
       clock: {
         now,
         monotonicMs: () => (this.#caller().isLate ? Infinity : 0),
@@ -235,11 +238,12 @@ class Process {
   /** Makes a call and gives the code that its answer holds. */
   async #call(
     code: string | undefined,
-    keys: readonly string[],
+    asked: readonly string[],
     run: () => Promise<Partial<Pick<Published, "code" | "results">>>,
   ): Promise<string | undefined> {
     const call = this.#caller();
     const made = call.made + 1;
+    const keys = this.#program.isSandbox ? asked.map(inSandbox) : asked;
     Object.assign(call, { code, keys, made, isLate: false, agreedTo: undefined, seen: [] });
     const answer = await run().then(
       ({ code: issued, results = [] }) => ({
@@ -258,12 +262,13 @@ class Process {
 
   /** A paid or public request on its way through the service, sent as often as the real policy allows. */
   async #request<Result>(
-    keys: readonly string[],
+    asked: readonly string[],
     { deadlineMs = 0, signal }: CallOptions = {},
     platforms: number | undefined,
     resultOf: (entryId: string) => Result,
   ): Promise<Result> {
     const call = this.#caller();
+    const keys = this.#program.isSandbox ? asked.map(inSandbox) : asked;
     const { code, entryId, seen } = call;
     // These have decided that it is sent, and matter no more.
     Object.assign(call, { code: undefined, seen: [], isLate: false });

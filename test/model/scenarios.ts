@@ -44,6 +44,24 @@ export const PAIRS: readonly Scenario[] = [
     calls: { P: [generate()], Q: [generate("The moon")] },
     maxGenerations: 1,
   },
+  {
+    name: "the same video from a call that awaits its answer and from a server",
+    calls: { P: [generate()], Q: [generateWithCode] },
+    patient: ["P"],
+  },
+  {
+    name: "overlapping platforms from two calls that await their answers",
+    calls: { P: [publish("a")], Q: [publishWithCode("a", "b")] },
+    patient: ["P", "Q"],
+  },
+  {
+    name: "the same video from the sandbox and from the service",
+    calls: { Q: [generateWithCode], S: [generate()] },
+  },
+  {
+    name: "the same platform from the sandbox and from the service",
+    calls: { Q: [publishWithCode("a")], S: [publish("a")] },
+  },
 ];
 
 /** Two calls of one process, which share what it has read and awaits, beside one of another process. */

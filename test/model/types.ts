@@ -13,6 +13,10 @@ export interface Program {
   /** The actions of its calls, by the calls' names. All run at once. */
   readonly calls: ReadonlyMap<string, Run>;
   readonly maxGenerations: number | undefined;
+  /** Its calls wait for as long as an answer may come, as those of `call` do. */
+  readonly isPatient: boolean;
+  /** It uses the sandbox. */
+  readonly isSandbox: boolean;
   /** All states in which it was, by what they hold. */
   readonly states: Map<string, ProcessState>;
 }
@@ -182,6 +186,8 @@ export interface Scenario {
   /** By the process that makes them. All calls of a process run at once. */
   readonly calls: Readonly<Record<string, readonly Run[]>>;
   readonly maxGenerations?: number;
+  /** The processes whose calls wait for as long as an answer may come. */
+  readonly patient?: readonly string[];
 }
 
 export interface State {

@@ -2,7 +2,7 @@
 // disk, service and clocks. A state never changes: its actions lead to other states.
 
 import { createHash } from "node:crypto";
-import { answer, carryOut, entriesOf, processOf } from "./law.ts";
+import { answer, carryOut, entriesOf, processOf, SANDBOX } from "./law.ts";
 import { goOn, start } from "./process.ts";
 import { type Ask, type Files, type Line, type Next, type Operation, REFUSALS } from "./types.ts";
 import type { ProcessState, Program, Run } from "./types.ts";
@@ -206,7 +206,10 @@ export class World {
   }
 
   #program(name: string, calls: ReadonlyMap<string, Run>): Program {
-    return { name, calls, maxGenerations: this.#scenario.maxGenerations, states: new Map() };
+    const { maxGenerations, patient = [] } = this.#scenario;
+    const isPatient = patient.includes(name);
+    const isSandbox = name === SANDBOX;
+    return { name, calls, maxGenerations, isPatient, isSandbox, states: new Map() };
   }
 
   async #goOn(state: State, name: string, operation: Operation | undefined, word: Word): Promise<State> {
@@ -240,7 +243,7 @@ function withNewIds(text: string): string {
     .split("\n")
     .sort()
     .join("\n")
-    .replace(/\b([PQR]\d?)-\d+/g, (id, call: string) => {
+    .replace(/\b([PQRS]\d?)-\d+/g, (id, call: string) => {
       const canonical = ids.get(id) ?? `${call}-${ids.size}`;
       ids.set(id, canonical);
       return canonical;
