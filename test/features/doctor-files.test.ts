@@ -69,17 +69,17 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
 };
 
 /** The faults of a file that each client was seen to read all the same. */
-const READ: Readonly<Partial<Record<ClientName, readonly string[]>>> = {
-  "claude-code": ["a byte order mark"],
-  "claude-desktop": [],
-  cline: [],
-  gemini: ["a comment"],
-  copilot: ["a comment", "a comma before a closing bracket", "a byte order mark", "a missing comma"],
-  opencode: ["a comment", "a comma before a closing bracket", "a byte order mark"],
-  vscode: ["a comment", "a comma before a closing bracket", "a byte order mark"],
-};
-const cases = Object.entries(READ).flatMap(([client, read]) =>
-  Object.keys(JSON_FILES).map((fault) => [fault, client as keyof typeof READ, read.includes(fault)] as const),
+const READ: readonly (readonly [ClientName, readonly string[]])[] = [
+  ["claude-code", ["a byte order mark"]],
+  ["claude-desktop", []],
+  ["cline", []],
+  ["gemini", ["a comment"]],
+  ["copilot", ["a comment", "a comma before a closing bracket", "a byte order mark", "a missing comma"]],
+  ["opencode", ["a comment", "a comma before a closing bracket", "a byte order mark"]],
+  ["vscode", ["a comment", "a comma before a closing bracket", "a byte order mark"]],
+];
+const cases = READ.flatMap(([client, read]) =>
+  Object.keys(JSON_FILES).map((fault) => [fault, client, read.includes(fault)] as const),
 );
 
 test.each(cases)("doctor reads %s in the file of %s as that does: %s", async (fault, client, isRead) => {

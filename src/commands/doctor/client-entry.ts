@@ -128,7 +128,10 @@ function findEntries(
 
 function entriesIn(list: unknown): Named[] {
   if (Array.isArray(list))
-    return list.map((entry: unknown): Named => [String(valueAt(entry, "name") ?? ""), entry]);
+    return list.map((entry: unknown): Named => {
+      const name = valueAt(entry, "name");
+      return [typeof name === "string" ? name : "", entry];
+    });
   return typeof list === "object" && list !== null ? Object.entries<unknown>({ ...list }) : [];
 }
 
@@ -157,7 +160,8 @@ function judgeEntries(
   );
   if (trust !== undefined) checks.push(pass("folders", trust));
   const entries: ClientEntry[] = [];
-  const [[first = ""] = [], ...others] = named;
+  const [head, ...others] = named;
+  const first = head?.[0] ?? "";
   for (const [name, value] of named) {
     const suffix = name === first ? "" : ` ${quote(name, 40)}`;
     const judged = judgeEntry(value, suffix, path, client, host, print);

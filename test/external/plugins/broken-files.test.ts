@@ -17,14 +17,14 @@ interface Program {
   readonly list: readonly [string, ...string[]];
 }
 
-const PROGRAMS: Readonly<Partial<Record<ClientName, Program>>> = {
-  "claude-code": { npmPackage: "@anthropic-ai/claude-code", list: ["claude", "mcp", "list"] },
-  codex: { npmPackage: "@openai/codex", list: ["codex", "mcp", "list"] },
-  gemini: { npmPackage: "@google/gemini-cli", list: ["gemini", "mcp", "list"] },
-  copilot: { npmPackage: "@github/copilot", list: ["copilot", "mcp", "list"] },
-  opencode: { npmPackage: "opencode-ai", list: ["opencode", "mcp", "list"] },
-  cline: { npmPackage: "cline", list: ["cline", "config", "mcp"] },
-};
+const PROGRAMS: readonly (readonly [ClientName, Program])[] = [
+  ["claude-code", { npmPackage: "@anthropic-ai/claude-code", list: ["claude", "mcp", "list"] }],
+  ["codex", { npmPackage: "@openai/codex", list: ["codex", "mcp", "list"] }],
+  ["gemini", { npmPackage: "@google/gemini-cli", list: ["gemini", "mcp", "list"] }],
+  ["copilot", { npmPackage: "@github/copilot", list: ["copilot", "mcp", "list"] }],
+  ["opencode", { npmPackage: "opencode-ai", list: ["opencode", "mcp", "list"] }],
+  ["cline", { npmPackage: "cline", list: ["cline", "config", "mcp"] }],
+];
 
 type Fault = (text: string) => string | Buffer;
 
@@ -57,8 +57,7 @@ function fileOf(client: ClientName): string {
   return JSON.stringify({ [root]: { "faceless-video": entry } }, undefined, 2);
 }
 
-const cases = Object.entries(PROGRAMS).flatMap(([name, program]) => {
-  const client = name as keyof typeof PROGRAMS;
+const cases = PROGRAMS.flatMap(([client, program]) => {
   const faults = client === "codex" ? IN_TOML : IN_JSON;
   return Object.entries(faults).map(([fault, change]) => [fault, client, program, change] as const);
 });
