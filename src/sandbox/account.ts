@@ -51,7 +51,7 @@ export class Account {
   generate(request: { readonly topic: string; readonly duration: number }) {
     const { topic, duration } = request;
     if (topic.includes("[rate_limit]")) this.#refuseForAWhile(topic);
-    if (topic.includes("[out_of_credits]") || this.#creditsLeft() < 1)
+    if (topic.includes("[out_of_credits]") || this.creditsLeft() < 1)
       throw new ServiceError(402, "out_of_credits", NO_CREDITS);
     const newest = [...this.#jobs.values()].at(-1);
     const job: Job = {
@@ -134,7 +134,7 @@ export class Account {
   }
 
   /** A failed render refunds its credit: it is not counted. */
-  #creditsLeft(): number {
+  creditsLeft(): number {
     const charged = [...this.#jobs.values()].filter((job) => this.#stateOf(job).status !== "failed");
     return this.#options.credits - charged.length;
   }

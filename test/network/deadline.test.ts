@@ -15,6 +15,7 @@ const PROMISED_SECONDS = 45;
 beforeAll(() =>
   Promise.all([
     import("../../src/service/connected-platforms.ts"),
+    import("../../src/service/http.ts"),
     import("../../src/tools/check-order/check-order.ts"),
   ]),
 );

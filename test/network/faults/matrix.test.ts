@@ -14,6 +14,13 @@ vi.mock("../../../src/service/time-budget.ts", async (load) => ({
   MAX_DISK_MS: 3_600_000,
 }));
 
+// Modules that are loaded on first use would take virtual time.
+beforeAll(() =>
+  Promise.all([
+    import("../../../src/service/http.ts"),
+    import("../../../src/tools/check-order/check-order.ts"),
+  ]),
+);
 let restoreTrust = () => {};
 beforeAll(() => {
   restoreTrust = trustCertificate();
