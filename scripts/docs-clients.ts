@@ -27,18 +27,12 @@ const CARDS: Readonly<Partial<Record<ClientName, string>>> = {
   cursor: UNTRIED_CARD,
   goose: UNTRIED_CARD,
 };
-/** By the column "asked before publishing" of docs/CLIENTS.md. */
-const ASKED: Readonly<Record<string, string>> = {
-  accept: "yes",
-  none: "no, it can't",
-  "decline at once": "no, it declines by itself",
-  "cancel at once": "no, it cancels by itself",
-};
-
 interface Run {
-  readonly title: string;
-  readonly version: string;
-  readonly asked: string;
+  readonly client: string;
+  readonly mode: string;
+  readonly order: string;
+  readonly post: string;
+  readonly measured: string;
 }
 
 /** What to run for each client, which file it is about, and where the key comes from. */
@@ -96,22 +90,25 @@ function inOneLine(_: string, items: string): string {
   return `[${items.replace(/,\n\s+/g, ", ")}]`;
 }
 
-/** Which clients show the card and ask, and which were run. */
+/** Which clients show the card, and who asks the user in each way to run them. */
 export function clientsTable(): string {
   const runs = readRuns();
   return table(
-    ["client", "shows the card", "asks you before posting", "tested"],
-    CLIENTS.filter((client) => client !== "other").map((client) => {
+    ["client", "shows the card", "who asks you before paying", "before posting", "tested"],
+    CLIENTS.filter((client) => client !== "other").flatMap((client) => {
       const { title } = FORMATS[client];
-      const run = runs.find((one) => one.title.startsWith(title) && one.version !== "");
-      const card = CARDS[client] ?? (run === undefined ? "not known" : "no");
-      return [title, card, run === undefined ? "not known" : (ASKED[run.asked] ?? run.asked), testedAs(run)];
+      const own = runs.filter((run) => run.client.startsWith(title));
+      if (own.length === 0)
+        return [[title, CARDS[client] ?? "not known", "not known", "not known", "its entry only"]];
+      return own.map(({ client: name, mode, order, post, measured }) => [
+        `${title}, ${mode}`,
+        CARDS[client] ?? "no",
+        order,
+        post || "nothing is ordered",
+        `${name}, ${measured}`,
+      ]);
     }),
   );
-}
-
-function testedAs(run: Run | undefined): string {
-  return run === undefined ? "its entry only" : `${run.title} ${run.version}`;
 }
 
 /** The rows of the table that `npm run clients` writes. */
@@ -119,9 +116,14 @@ function readRuns(): readonly Run[] {
   const text = readFileSync(new URL("../docs/CLIENTS.md", import.meta.url), "utf8");
   const rows = /<!-- runs -->([^]*?)<!-- \/runs -->/.exec(text)?.[1]?.match(/^\|.*\|$/gm) ?? [];
   const [head = [], , ...body] = rows.map((row) => row.split("|").map((cell) => cell.trim()));
-  const asked = head.indexOf("asked before publishing");
   return body.map((cells) => {
-    const [, title = "", version = ""] = /^(.*?)(?: (\d[\d.]*))?$/.exec(cells[1] ?? "") ?? [];
-    return { title, version, asked: cells[asked] ?? "" };
+    const cell = (column: string) => cells[head.indexOf(column)] ?? "";
+    return {
+      client: cell("client"),
+      mode: cell("run in"),
+      order: cell("before an order"),
+      post: cell("before a post"),
+      measured: cell("measured"),
+    };
   });
 }

@@ -57,6 +57,8 @@ export const SCREENS = {
     leave: ["/quit", "Enter"],
     screens: [
       { shows: /● 1\. Trust folder/, keys: ["Enter"] },
+      // Another key would stop that.
+      { shows: /restarting to apply the trust changes/, keys: [] },
       { shows: /● 2\. Use Gemini API Key/, keys: ["Enter"] },
       { shows: /Press Enter to submit, Esc to cancel/, keys: ["Enter"] },
       { shows: /Action Required[^]*● 1\. Allow once/, keys: ["Enter"], isApproval: true },
