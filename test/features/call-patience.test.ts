@@ -194,6 +194,24 @@ test("the same call beside one whose answer is awaited waits for it, and answers
   expect(sent()).toEqual([0, 1]);
 });
 
+test("the same call beside one that is refused late has time for a request of its own", async () => {
+  const reply = laterReply();
+  const { start, rest, sent } = await callingComputer({ [GENERATE]: reply.script });
+  const first = start([...ORDER, "--json"]);
+  await until(() => sent()[0] === 1);
+  const second = start([...ORDER, "--json"]);
+  await until(async () => (await pass(1), second.written.stderr !== ""));
+  await pass(60);
+  rest.on(GENERATE, STARTED);
+  reply.give(envelope(402, "out_of_credits", "None."));
+
+  expect((await first.ended).code).toBe(1);
+  await until(async () => (await pass(1), second.written.stdout !== ""));
+  const ran = await second.ended;
+  expect([ran.code, jsonOf(ran)]).toMatchObject([0, { jobId: JOB_ID }]);
+  expect(sent()).toEqual([2, 0]);
+});
+
 // A service that does not know its new job yet, or is out of order for a while.
 test.each<[string, Reply]>([
   ["rate limit", { ...envelope(429, "rate_limited", "Slow down."), headers: { "retry-after": "2" } }],
