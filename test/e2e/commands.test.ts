@@ -1,7 +1,9 @@
 // Commands and settings: what only the built process shows. The rest: test/features, test/pure/config.test.ts.
 
-import { mkdirSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { load } from "../fixtures/client-loaders.ts";
@@ -14,6 +16,7 @@ import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 import { proxyServer } from "../fixtures/proxy-server.ts";
 import { TOOLS } from "../fixtures/tools.ts";
+import { until } from "../fixtures/until.ts";
 
 test("doctor accepts the entry that config prints, which starts a server, and no empty settings", async () => {
   const service = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });
@@ -126,3 +129,35 @@ test("the sandbox command ends with exit code 1 if its port is taken", async () 
       `faceless-video-mcp: the sandbox can't listen on port ${port}: EADDRINUSE\n`,
   });
 });
+
+test.skipIf(process.platform === "win32")(
+  "Ctrl-C ends doctor at once, with all that the entry has started",
+  async () => {
+    const home = temporaryFolder();
+    const pidFile = join(home, "pid");
+    const entry = { command: "/bin/sh", args: ["-c", `sleep 300 & echo $! >${pidFile}; wait`] };
+    await mkdir(join(home, ".cursor"));
+    await writeFile(
+      join(home, ".cursor/mcp.json"),
+      JSON.stringify({ mcpServers: { "faceless-video": entry } }),
+    );
+    const doctor = spawn(SERVER_NODE, [BUILT_FILE, "doctor", "--client", "cursor"], {
+      env: { ...process.env, HOME: home },
+      stdio: "ignore",
+    });
+    const ended = once(doctor, "exit");
+    let pid = 0;
+    await until(async () => (pid = Number(await readFile(pidFile, "utf8").catch(() => ""))) > 0);
+
+    doctor.kill("SIGINT");
+
+    expect(await ended).toEqual([null, "SIGINT"]);
+    await until(() => !isRunning(pid));
+  },
+);
+
+/** False also for a process that nobody has waited for yet. */
+function isRunning(pid: number): boolean {
+  const file = `/proc/${pid}/stat`;
+  return existsSync(file) && !/\) Z /.test(readFileSync(file, "utf8"));
+}
