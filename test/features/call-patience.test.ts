@@ -232,6 +232,17 @@ test.each<[string, Reply]>([
   expect(sent()).toEqual([1, 0]);
 });
 
+test("get_video_status --wait bears a first look that fails", async () => {
+  let isFailing = true;
+  const { start, rest } = await callingComputer({ [STATUS]: () => (isFailing ? { status: 503 } : READY) });
+  const { ended, written } = start(["get_video_status", "--job-id", JOB_ID, "--wait"]);
+  await until(async () => (await pass(1), rest.lines(STATUS).length > 3));
+  isFailing = false;
+  await until(async () => (await pass(1), written.stdout + written.stderr !== ""));
+
+  expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining("Your video is ready") });
+});
+
 test("if every look of the fifteen minutes fails, the error is a read's and says that the video was ordered", async () => {
   const { start, sent } = await callingComputer(
     { [GENERATE]: STARTED, [STATUS]: { status: 503 } },
