@@ -31,7 +31,11 @@ export function checkOrderError(
 ): BridgeError {
   return notSent(
     "check_order",
-    inSentences(isStale && STALE_CODE, "Not sent:", ...warnings.map(({ finding }) => finding)),
+    inSentences(
+      isStale && STALE_CODE,
+      "Not sent, since it may not be what the user means.",
+      ...warnings.map(({ finding }) => finding),
+    ),
     inSentences(
       ...warnings.map(({ advice }) => advice),
       `Only if the user wants the order as it is, call generate_video again with confirm: "${code}".`,

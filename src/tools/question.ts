@@ -2,6 +2,7 @@
 // are asked is a matter of the client or the terminal.
 
 import { BridgeError } from "../errors.ts";
+import { DOCS } from "../version.ts";
 
 export interface Question {
   /** Identifies what is asked about: another key is another question. */
@@ -31,7 +32,7 @@ export function declinedError({ verb }: Question, action: unknown, hasChosen: bo
         ? `The user was asked and did not agree to ${verb}.`
         : `The client was told to ask the user whether to ${verb}, and ${unanswered}.`,
     nextStep: isByItself
-      ? "If the user saw no question, their client may have answered by itself: docs/ERRORS.md of this server tells them what to do. Otherwise don't ask again unless the user brings it up."
+      ? `If the user saw no question, tell them that their client may have answered by itself, and what to do then: ${DOCS}/ERRORS.md. Otherwise don't ask again unless the user brings it up.`
       : "Don't ask again unless the user brings it up.",
     outcome: "not_sent",
     retryable: false,

@@ -311,7 +311,7 @@ describe("an order that looks like a mistake", () => {
 
     expect(errorIn(doubted)).toEqual({ code: "check_order", outcome: "not_sent", retryable: false });
     expect(textOf(doubted)).toBe(
-      `Not sent: The voice would speak English, but most of the topic is in another script: 240 of 240 words. About 456 characters of the topic would be spoken, and 30 seconds hold 132 to 150. 90 seconds, the most, hold 396 to 450. The voice "german" is not in the catalog (adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai), no video was started with it from here, and it is not clone: with the id of a cloned voice, so the service may not have it. This call started no video and spent no credits. Call again with the topic's language, or write the topic in English. Shorten it with the user, or plan several videos, each paid for. Tell the user, and let them choose one of these or give the id that the service's website shows. Only if the user wants the order as it is, call generate_video again with confirm: "${code}".`,
+      `Not sent, since it may not be what the user means. The voice would speak English, but most of the topic is in another script: 240 of 240 words. About 456 characters of the topic would be spoken, and 30 seconds hold 132 to 150. 90 seconds, the most, hold 396 to 450. The voice "german" is not in the catalog (adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai), no video was started with it from here, and it is not clone: with the id of a cloned voice, so the service may not have it. This call started no video and spent no credits. Call again with the topic's language, or write the topic in English. Shorten it with the user, or plan several videos, each paid for. Tell the user, and let them choose one of these or give the id that the service's website shows. Only if the user wants the order as it is, call generate_video again with confirm: "${code}".`,
     );
     expect(textOf(again)).toBe(textOf(doubted));
     expect(orders()).toEqual([]);
@@ -370,7 +370,7 @@ describe("an order that looks like a mistake", () => {
 
     for (const code of [confirm, "true"]) {
       const refused = await call({ ...DOUBTED, confirm: code });
-      expect(textOf(refused)).toMatch(/^The confirm code of this call is not valid\. Not sent: /);
+      expect(textOf(refused)).toMatch(/^The confirm code of this call is not valid\. Not sent, since /);
     }
     expect(orders()).toEqual([]);
   });

@@ -514,7 +514,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
 
   const NOT_AGREED = "The user was asked and did not agree to publish. This call published nothing.";
   const BY_USER = `${NOT_AGREED} Don't ask again unless the user brings it up.`;
-  const BY_CLIENT = `The client was told to ask the user whether to publish, and the question was closed without a yes. This call published nothing. If the user saw no question, their client may have answered by itself: docs/ERRORS.md of this server tells them what to do. Otherwise don't ask again unless the user brings it up.`;
+  const BY_CLIENT = `The client was told to ask the user whether to publish, and the question was closed without a yes. This call published nothing. If the user saw no question, tell them that their client may have answered by itself, and what to do then: https://github.com/faceless-video/faceless-video-mcp/blob/main/docs/ERRORS.md. Otherwise don't ask again unless the user brings it up.`;
 
   test.each<[string, UsersAnswer, string]>([
     ["the answer no", { action: "accept", content: { decision: "Don't publish" } }, BY_USER],

@@ -208,7 +208,7 @@ test("a code for an order that looks like a mistake is valid for that order alon
   const error = await errorOf(call(TIDES));
   expect(error).toEqual({
     code: "check_order",
-    message: "Not sent: The text takes 40 s to say.",
+    message: "Not sent, since it may not be what the user means. The text takes 40 s to say.",
     nextStep: expect.stringMatching(
       /^Order 40 s\. Only if the user wants the order as it is, call generate_video again with confirm: "\w{6}"\.$/,
     ),
@@ -222,7 +222,7 @@ test("a code for an order that looks like a mistake is valid for that order alon
   ])
     expect(await errorOf(call(other, code))).toMatchObject({
       code: "check_order",
-      message: expect.stringMatching(/^The confirm code .+ Not sent: /),
+      message: expect.stringMatching(/^The confirm code .+ Not sent, since /),
     });
   expect(computer.orders).toEqual([]);
   await call(TIDES, code);
