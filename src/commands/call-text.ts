@@ -20,7 +20,8 @@ const LINES: Readonly<Record<string, (item: Result) => string>> = {
 export function asText({ summary, nextStep, jobId, ...rest }: Result): string {
   const lines = Object.entries(LINES).flatMap(([list, line]) => {
     const items: unknown = rest[list];
-    return Array.isArray(items) ? items.map((item) => `  ${line(Object(item))}`) : [];
+    if (!Array.isArray(items)) return [];
+    return items.map((item: unknown) => `  ${line({ ...(typeof item === "object" && item) })}`);
   });
   return [summary, nextStep, ...lines, typeof jobId === "string" && `Job ${shown(jobId)}`]
     .filter(Boolean)

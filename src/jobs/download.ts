@@ -48,7 +48,11 @@ export async function download(
     const { body } = await follow(link, { dispatcher, signal, isLocal, nowMs: options.nowMs });
     await pipeline(body, checkedBytes, createWriteStream(path, { flags: "wx" }), { signal });
     const file = await fs.open(path, "r+");
-    await flush(file).finally(() => file.close());
+    try {
+      await flush(file);
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     if (deadline.aborted) throw new DownloadFailure("it took too long");
     const isOfFile = /^(?:open|write|fsync|close)$/.test(String(Reflect.get(Object(error), "syscall")));

@@ -160,7 +160,10 @@ export interface VideosQuery {
 
 /** The items of a list. PHP writes a list with gaps as an object whose names are numbers. */
 export function itemsOf(value: unknown): readonly unknown[] | undefined {
-  if (Array.isArray(value)) return value;
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value;
+    return items;
+  }
   if (typeof value !== "object" || value === null) return undefined;
   const names = Object.keys(value);
   return names.length > 0 && names.every((name) => /^\d+$/.test(name)) ? Object.values(value) : undefined;

@@ -292,6 +292,7 @@ async function breakFlush(code: string): Promise<void> {
   const handle: unknown = Object.getPrototypeOf(file);
   await file.close();
   // What every open file inherits from.
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion -- a prototype has no type of its own
   vi.spyOn(handle as typeof file, "sync").mockRejectedValue(held(code));
   onTestFinished(() => void vi.restoreAllMocks());
 }

@@ -19,7 +19,7 @@ const MCP = "POST /api/mcp";
 const EVENTS = { "content-type": "text/event-stream" };
 const nothing = () => ({ content: [] });
 const nonsense: Handler = ({ json }) => ({
-  json: { jsonrpc: "2.0", id: `not ${field(json, "id")}`, result: {} },
+  json: { jsonrpc: "2.0", id: `not ${String(field(json, "id"))}`, result: {} },
 });
 
 test.each<[string, string, Reply | Handler, code: string]>([

@@ -29,6 +29,8 @@ async function writtenJournal() {
 const linesOf = (text: string) => text.split("\n").filter(Boolean);
 const read = (folder: string) => openJournal(openPrivateFolder(folder)).journal;
 
+const inOrder = (texts: readonly unknown[]) => texts.map(String).toSorted((a, b) => a.localeCompare(b));
+
 test.each<[string, (text: string) => string]>([
   ["nothing", (text) => text],
   ["a byte order mark", (text) => `\uFEFF${text}`],
@@ -57,7 +59,7 @@ test.each<[string, (text: string) => string]>([
   const { folder, path, text } = await writtenJournal();
   writeFileSync(path, change(text));
 
-  expect((await topics(read(folder))).toSorted()).toEqual(TOPICS.toSorted());
+  expect(inOrder(await topics(read(folder)))).toEqual(inOrder(TOPICS));
   expect((await read(folder).entries()).filter(({ outcome }) => outcome === "done")).toHaveLength(2);
 });
 

@@ -86,7 +86,7 @@ test("a request whose late answer is a refusal can be made again", async () => {
 });
 
 /** A process whose list of videos comes when the test says so. */
-function slowList(computer: Computer, onListed: () => void = () => {}) {
+function slowList(computer: Computer, onListed: () => unknown = () => {}) {
   let endList = () => {};
   const listing = new Promise<void>((resolve) => (endList = resolve));
   const listVideos = async () => {

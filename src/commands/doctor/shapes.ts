@@ -243,9 +243,10 @@ function describeOperations(document: unknown, isPublic: IsPublicName): readonly
   const keys = operations.map(({ method, path }) => `${method} ${path}`);
   const missing = DOCUMENTED_OPERATIONS.filter(([, pattern]) => !keys.some((key) => pattern.test(key)));
   const lines = operations.slice(0, 50).map(({ method, path, item, operation }) => {
-    const parameters = [item, operation].flatMap(({ parameters: listed }) =>
-      Array.isArray(listed) ? listed : [],
-    );
+    const parameters = [item, operation].flatMap(({ parameters: listed }) => {
+      const items: readonly unknown[] = Array.isArray(listed) ? listed : [];
+      return items;
+    });
     const named = parameters.map((parameter) => String(objectOf(resolve(root, parameter))["name"]));
     const content = objectOf(
       objectOf(objectOf(resolve(root, operation["requestBody"]))["content"])["application/json"],

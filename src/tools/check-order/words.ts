@@ -87,7 +87,7 @@ export function wordsWrittenIn(language: string, words: readonly Word[]): Word[]
 /** Some codes of BCP-47, such as Latf, are no Unicode scripts. */
 function isScript(code: string): boolean {
   try {
-    return code !== "" && new RegExp(`\\p{sc=${code}}`, "u").test("") === false;
+    return code !== "" && !new RegExp(`\\p{sc=${code}}`, "u").test("");
   } catch {
     return false;
   }
