@@ -117,14 +117,20 @@ const gemini = {
   client: "gemini",
 } as const;
 
-const prepareGemini: Prepare = async ({ entry, home, modelUrl }) => {
-  // The way to sign in is chosen in its first dialog.
-  const security = { auth: { selectedType: "gemini-api-key" } };
-  await write(home, ".gemini/settings.json", { ...parse(entry), security });
+const prepareGeminiTerminal: Prepare = async ({ entry, home, modelUrl }) => {
+  await write(home, ".gemini/settings.json", entry);
   return {
     args: ["--model", "gemini-2.5-flash"],
     env: { GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: modelUrl },
   };
+};
+
+const prepareGemini: Prepare = async (given) => {
+  const launched = await prepareGeminiTerminal(given);
+  // The first dialog of its terminal writes how the user signs in.
+  const security = { auth: { selectedType: "gemini-api-key" } };
+  await write(given.home, ".gemini/settings.json", { ...parse(given.entry), security });
+  return launched;
 };
 
 const copilot = {
@@ -199,7 +205,7 @@ export const APPLICATIONS: readonly Application[] = [
     mode: "`exec`, both tools approved in the entry",
     prepare: withArgs(prepareCodex, "exec", "--skip-git-repo-check", ...APPROVED_TOOLS, PROMPT),
   },
-  { ...gemini, mode: "terminal", prepare: prepareGemini, use: inTerminal(SCREENS.gemini) },
+  { ...gemini, mode: "terminal", prepare: prepareGeminiTerminal, use: inTerminal(SCREENS.gemini) },
   {
     ...gemini,
     mode: "`--prompt`, folder not trusted",

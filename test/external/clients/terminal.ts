@@ -7,6 +7,7 @@ import type { Start } from "./processes.ts";
 /** So wide that few lines are broken. */
 const SIZE = ["-x", "180", "-y", "60"];
 const LOOK_MS = 150;
+const READ_MS = 1_500;
 /** A program may miss keys while it draws. */
 const AGAIN_MS = 4_000;
 
@@ -60,6 +61,9 @@ export class Terminal {
       if (screen === undefined) last = undefined;
       else if (isNew || performance.now() - (last?.atMs ?? 0) > AGAIN_MS) {
         last = { screen, atMs: performance.now() };
+        // A user reads first. Gemini CLI forgets a choice that is made as soon as it asks.
+        // eslint-disable-next-line no-await-in-loop -- as above
+        await pause(READ_MS);
         // eslint-disable-next-line no-await-in-loop -- as above
         await this.press(...screen.keys);
       }
