@@ -70,15 +70,22 @@ test.each<[string, Reply]>([
   expect(structuredContent).toMatchObject({ done: true, finalVideoUrl: LINK });
 });
 
-test("a wait for a job that this computer didn't start ends with the first look that fails", async () => {
-  const service = await scriptedService({ [STATUS]: envelope(404, "job_not_found", "No such job.") });
-  const client = await connectLegacy({ env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url } });
+test.each<[number, string]>([
+  [404, "not_found"],
+  [503, "service_failed"],
+])(
+  "a wait for a job that this computer didn't start ends with the first look that fails (%i)",
+  async (status, code) => {
+    const service = await scriptedService({ [STATUS]: envelope(status, "the_code", "No such job.") });
+    const client = await connectLegacy({ env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url } });
 
-  const { isError, _meta } = await client.call("get_video_status", { jobId: JOB_ID, waitSeconds: 50 });
+    const { isError, _meta } = await client.call("get_video_status", { jobId: JOB_ID, waitSeconds: 50 });
 
-  expect({ isError, _meta }).toMatchObject({
-    isError: true,
-    _meta: { "faceless/error": { code: "not_found", retryable: false } },
-  });
-  expect(service.lines(STATUS)).toHaveLength(1);
-});
+    expect({ isError, _meta }).toMatchObject({
+      isError: true,
+      _meta: { "faceless/error": { code } },
+    });
+    // A read has three attempts at most.
+    expect(service.lines(STATUS)).toHaveLength(status === 404 ? 1 : 3);
+  },
+);

@@ -39,7 +39,7 @@ test("at a terminal only y or yes is a yes, and the end of the input is a no", a
 });
 
 test("what was typed before a question doesn't answer it, and each question has an answer of its own", async () => {
-  const ui = askedUi(["n\n", "y\n", "n\n", ""], "y\ny\n");
+  const ui = askedUi(["n\n", "y\n", "n\n", ""], "y\n");
   const answers = [];
   for (let question = 0; question < 5; question++) answers.push(await ui.confirm("Pay for it?"));
 
