@@ -136,6 +136,7 @@ export async function randomHistory(calls: number, seed: number, store: "files" 
     `The tide number ${(orders += 1)} comes in twice a day, and nobody on this beach knows why.`;
   const topics = Array.from({ length: OPEN_ORDERS }, newTopic);
   const violations: string[] = [];
+  const killed = new Set<Server>();
   const tally = { made: 0, killed: 0, answered: 0 };
 
   const check = (ledger: Ledger, key: string) => {
@@ -168,14 +169,18 @@ export async function randomHistory(calls: number, seed: number, store: "files" 
       const server = servers[index];
       if (random() < 0.02) {
         tally.killed += 1;
+        if (server !== undefined) killed.add(server);
         setTimeout(() => server?.kill(), random() * MAX_DELAY_MS);
       }
       try {
         const called = await server?.call(tool, { ...given }, AbortSignal.timeout(PATIENCE_MS));
         return { text: JSON.stringify(called?.content), ...called?.structuredContent };
       } catch {
-        await server?.close().catch(() => {});
-        if (servers[index] === server) servers[index] = await start(index);
+        // One that is only slow goes on: others use it, too.
+        if (server !== undefined && killed.delete(server)) {
+          await server.close().catch(() => {});
+          servers[index] = await start(index);
+        }
         return undefined;
       }
     };
