@@ -1,5 +1,6 @@
 // `call` as a process: signals, pipes, and a computer without settings.
 
+import type { ChildProcess } from "node:child_process";
 import { expect, test } from "vitest";
 import { callingComputer, jsonOf, ORDER, POST, RENDERING, STARTED } from "../fixtures/call.ts";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
@@ -101,11 +102,13 @@ test("the second Ctrl-C leaves an order that is unanswered, and the process ends
 });
 
 test("Ctrl-C while an order is unanswered waits for its answer and records it", async () => {
-  let child: { kill(signal: "SIGINT"): void } | undefined;
+  let child: ChildProcess | undefined;
+  let text = "";
   const { call, callBuilt, sent } = await callingComputer({
     [GENERATE]: async () => {
+      child?.stderr?.on("data", (part: Buffer) => (text += String(part)));
       child?.kill("SIGINT");
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await until(() => text.includes("Ctrl-C again"));
       return STARTED;
     },
     [STATUS]: RENDERING,
