@@ -7,6 +7,8 @@ const START = '{"id":"';
 /** True for the beginning of an entry without its end. The text is not JSON by itself. */
 export function isTorn(text: string): boolean {
   if (!text.startsWith(START)) return START.startsWith(text);
+  // An entry that was joined to it stands in the place of the value that is missing. In a text it would be escaped.
+  if (text.lastIndexOf(START) > 0) return false;
   const closers: string[] = [];
   let isInString = false;
   // An escaped quotation mark ends no string.

@@ -100,6 +100,14 @@ test.each<[string, (text: string) => string | Uint8Array, number]>([
   ],
   ["typographic quotation marks", (text) => text.replaceAll('"', "”"), 2],
   ["all in one line", (text) => linesOf(text).join(""), 1],
+  [
+    "a torn line that runs into the next one",
+    (text) => {
+      const [line = ""] = linesOf(text);
+      return text.replace(line, `${line.slice(0, line.indexOf(':{"topic"') + 1)}${line}`);
+    },
+    2,
+  ],
   ["CR line ends", (text) => text.trim().replaceAll("\n", "\r"), 1],
   ["lines that are broken at 80 characters", (text) => text.replace(/[^\n]{80}(?!\n)/g, "$&\n"), 3],
   ["a beginning that is missing", (text) => text.slice(40), 1],
