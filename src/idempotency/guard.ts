@@ -154,7 +154,10 @@ export class Guard {
   /** Sends nothing any more. Resolves when the outcome of everything that was sent is in the journal, if it takes it. */
   async close(): Promise<void> {
     this.#shutdown.abort();
+    // Also before the answers that are awaited, which may never come.
+    const written = this.#writeOutcomes();
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
+    await written;
     await this.#writeOutcomes();
   }
 

@@ -60,6 +60,21 @@ test("a late answer that comes as the process ends is in the journal once that h
   expect(await computer.process().generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
 });
 
+test("an outcome is written as the process ends, even if another request's answer never comes", async () => {
+  const computer = new Computer();
+  const process = processWithBrokenDisk(computer, 1);
+  const isLost = (topic: string) => topic === "Moons";
+  computer.onGenerate = ({ topic }) =>
+    isLost(topic) ? new Promise(() => {}) : Promise.resolve({ jobId: "job-1", status: "processing" });
+  void process.generate({ topic: "Moons" });
+  await expect.poll(() => computer.orders).toHaveLength(1);
+  await process.generate(TIDES);
+  void process.guard.close();
+
+  const { journal } = computer.process();
+  await expect.poll(() => journal.entries()).toContainEqual(expect.objectContaining({ jobId: "job-1" }));
+});
+
 test.each<["done" | "rejected"]>([["done"], ["rejected"]])(
   "where nobody gives up on a call, it ends once its outcome is written: %s",
   async (outcome) => {
