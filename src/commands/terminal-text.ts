@@ -5,11 +5,13 @@
 const RULES: readonly (readonly [RegExp, string])[] = [
   // What the reader sees anyway.
   [/(?:Show|Give) the user the links?(?: of the posts|, and those of the posts)?\.(?: |$)/g, ""],
-  [/Unless they have said where this video goes, ask\.(?: |$)/g, ""],
+  [/If they want it posted and have not said where, ask\.(?: |$)/g, ""],
   [/Tell the user(?: what the service says| why [^.]*)?\.(?: |$)/g, ""],
-  [/(?:Otherwise don't|Don't) ask again unless the user brings it up\.(?: |$)/g, ""],
+  [/(?:Otherwise don't|Don't) call again unless the user now asks for it: [^.]*\.(?: |$)/g, ""],
+  [/\bif you have told the user this, and they then want /g, "if you want "],
+  [/\bif the user has said that any /g, "if any "],
   [/ If that fails too, tell the user\./g, ""],
-  [/: tell the user(?: before you publish there)?\./g, "."],
+  [/: tell the user\./g, "."],
   // What it is to do.
   [
     /Ask the user which accounts are connected: the service's website shows them\./g,
@@ -26,6 +28,10 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/\b[Tt]ell the user(?: what the service says)?(?:: |, and | that | to )/g, ""],
   [/\b[Aa]sk the user to /g, ""],
   [/\bTell them to /g, ""],
+  [
+    /\btell them that their client may have answered by itself, and what to do then: /g,
+    "your client may have answered by itself; what to do then: ",
+  ],
   [/\bShorten it with the user, or /g, "Shorten it, or "],
   [/\blet them choose\b/g, "choose"],
   // Who it is.

@@ -38,7 +38,7 @@ export function checkOrderError(
     ),
     inSentences(
       ...warnings.map(({ advice }) => advice),
-      `Only if the user wants the order as it is, call generate_video again with confirm: "${code}".`,
+      `Only if you have told the user this, and they then want the order as it is, call generate_video again with confirm: "${code}".`,
     ),
   );
 }
@@ -88,6 +88,7 @@ export function duplicatePublicationError(
     ),
     inSentences(
       `Ask the user to look at ${accountsOf(unknown)}. Only if the video isn't there, and they still want it, call publish_video again with platforms ${JSON.stringify(unposted)} and confirm: "${code}".`,
+      unknown.length > 1 && "If it is missing on some of them, name those alone to get the code for them.",
       free.length > 0 &&
         `To publish on ${titlesOf(free)} alone, call with platforms ${JSON.stringify(free)}.`,
     ),

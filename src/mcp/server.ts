@@ -79,5 +79,5 @@ function instructionsFor(
     : `. Never repeat generate_video to check${pays}. No tool shows ${UNSUPPORTED.facts}; ${UNSUPPORTED.videos}: say so.`;
   return `${purpose}${unset}${sandbox} ${steps}${rest}
 
-A change is a new video${config.sandbox ? "" : " that costs again"}. If a call gave no result, look with list_videos before you call again.`;
+A change is a new video${config.sandbox ? "" : " that costs again"}. If a call gave no result, look with list_videos, and don't order the same in other words.`;
 }

@@ -175,7 +175,7 @@ const NEXT_STEP: Readonly<Record<JobState, readonly Sentence[]>> = {
     ({ posts, suggestsPublishing = false }) =>
       suggestsPublishing &&
       posts?.length === 0 &&
-      "Show the user the link. Unless they have said where this video goes, ask.",
+      "Show the user the link. If they want it posted and have not said where, ask.",
     ({ posts = [] }) => `Show the user the link${andPosts(posts)}`,
   ],
 };
@@ -192,7 +192,9 @@ export function describePosts({ posts = [] }: JobRecord): string | undefined {
       ? `${title} (outcome not known)`
       : `${title} ${linkOf(result) ?? "(no link)"}`;
   });
-  return sent.length === 0 ? undefined : `The journal has these posts of the video: ${sent.join(", ")}.`;
+  return sent.length === 0
+    ? undefined
+    : `The journal has these posts of the video: ${sent.join(", ")}. No tool sees whether a post is still there.`;
 }
 
 /** Each platform once, though each post on it is an entry. */

@@ -37,7 +37,7 @@ export const listConnectedPlatforms = defineTool({
           several.length > 0 &&
             !config.readOnly &&
             !config.noPublish &&
-            `The service takes a platform, not one of its accounts, and decides on which of the ${inWords(several)} accounts it posts: tell the user before you publish there.`,
+            `The service takes a platform, not one of its accounts, and decides on which of the ${inWords(several)} accounts it posts: publish there only if the user has said that any of them will do.`,
           unusable.length > 0 && "Tell the user to connect that account again on the service's website.",
           platforms.length === 0 && "Tell the user to connect an account on the service's website.",
         ) || undefined,

@@ -109,7 +109,7 @@ function describeUnknownPosts(records: readonly JobRecord[]): string {
     return platforms.length === 0 ? [] : `${nameVideo(record)} on ${inWords(platforms)}`;
   });
   if (posts.length === 0) return "";
-  return `Sent with an outcome that is not known, so look at the accounts: ${nameSome(posts)}.`;
+  return `Sent with an outcome that is not known, so that only the user can see on the accounts whether it is there: ${nameSome(posts)}.`;
 }
 
 function nameVideo(record: JobRecord): string {

@@ -138,7 +138,7 @@ function insteadOfAccount(platform: string, connected: readonly ConnectedPlatfor
   const id = quoteName(platform);
   if (length === 0) return `Tell the user to connect ${title} again on the service's website.`;
   if (length === 1) return `It is the only ${title} account: to post there, call again with ${id}.`;
-  return `The service decides on which of the ${length} ${title} accounts it posts. Tell the user, and publish on ${id} only if that is all right.`;
+  return `The service decides on which of the ${length} ${title} accounts it posts. Tell the user, and publish on ${id} only if any of them will do.`;
 }
 
 /** "The Instagram account "@rosa" is expired." */

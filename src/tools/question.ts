@@ -32,8 +32,8 @@ export function declinedError({ verb }: Question, action: unknown, hasChosen: bo
         ? `The user was asked and did not agree to ${verb}.`
         : `The client was told to ask the user whether to ${verb}, and ${unanswered}.`,
     nextStep: isByItself
-      ? `If the user saw no question, tell them that their client may have answered by itself, and what to do then: ${DOCS}/ERRORS.md. Otherwise don't ask again unless the user brings it up.`
-      : "Don't ask again unless the user brings it up.",
+      ? `If the user saw no question, tell them that their client may have answered by itself, and what to do then: ${DOCS}/ERRORS.md. Otherwise don't call again unless the user now asks for it: what they said before the question doesn't count.`
+      : "Don't call again unless the user now asks for it: what they said before the question doesn't count.",
     outcome: "not_sent",
     retryable: false,
   });

@@ -450,7 +450,9 @@ test("an order that looks like a mistake is asked for, also with off, and withou
 
   const refused = await call(coded);
   expect([refused.code, sent()]).toEqual([1, [0, 0]]);
-  expect(refused.stderr).toMatch(/The question is: Pay for a video, .+ The voice "german" is /);
+  expect(refused.stderr).toMatch(
+    /The question is: Pay for a video, .+ The service may not have the voice "german": /,
+  );
 
   const confirmed = await call([...coded, "--yes"]);
   expect([confirmed.code, sent()]).toEqual([0, [1, 0]]);

@@ -227,7 +227,7 @@ test.each([
   [
     "@rosa",
     THREE,
-    `${CHOSEN} The service decides on which of the 3 TikTok accounts it posts. Tell the user, and publish on tiktok only if that is all right.`,
+    `${CHOSEN} The service decides on which of the 3 TikTok accounts it posts. Tell the user, and publish on tiktok only if any of them will do.`,
   ],
   ["rosa", [ROSA], `${CHOSEN} It is the only TikTok account: to post there, call again with tiktok.`],
   [
@@ -288,7 +288,7 @@ test("several accounts on one platform are told of where they are listed and bef
 
   expect(guidanceOf(listed)).toEqual([
     "Connected: TikTok (3 accounts).",
-    "The service takes a platform, not one of its accounts, and decides on which of the TikTok accounts it posts: tell the user before you publish there.",
+    "The service takes a platform, not one of its accounts, and decides on which of the TikTok accounts it posts: publish there only if the user has said that any of them will do.",
   ]);
   expect(questions[0]?.message).toContain(
     'on TikTok (one or all of "@rosa", "@ben" and "@cleo": the service decides)?',
@@ -513,8 +513,8 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   });
 
   const NOT_AGREED = "The user was asked and did not agree to publish. This call published nothing.";
-  const BY_USER = `${NOT_AGREED} Don't ask again unless the user brings it up.`;
-  const BY_CLIENT = `The client was told to ask the user whether to publish, and the question was closed without a yes. This call published nothing. If the user saw no question, tell them that their client may have answered by itself, and what to do then: https://github.com/faceless-video/faceless-video-mcp/blob/main/docs/ERRORS.md. Otherwise don't ask again unless the user brings it up.`;
+  const BY_USER = `${NOT_AGREED} Don't call again unless the user now asks for it: what they said before the question doesn't count.`;
+  const BY_CLIENT = `The client was told to ask the user whether to publish, and the question was closed without a yes. This call published nothing. If the user saw no question, tell them that their client may have answered by itself, and what to do then: https://github.com/faceless-video/faceless-video-mcp/blob/main/docs/ERRORS.md. Otherwise don't call again unless the user now asks for it: what they said before the question doesn't count.`;
 
   test.each<[string, UsersAnswer, string]>([
     ["the answer no", { action: "accept", content: { decision: "Don't publish" } }, BY_USER],
@@ -538,7 +538,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
 
     // A modern client handles the question itself: the server never sees its failure.
     expect(await call().then(textOf, String)).toMatch(
-      /no answer came\. .+ Don't ask again|no window to ask in/,
+      /no answer came\. .+ Don't call again|no window to ask in/,
     );
     expect(posts()).toEqual([]);
   });

@@ -88,7 +88,9 @@ test("a post of unknown outcome is forgotten once a newer one on that platform i
   expect(describe(repeated, OPTIONS).result["publishedTo"]).toEqual([
     { platform: "tiktok", url, at: expect.stringMatching(/^2026-11-27T08:15[+-]\d\d:\d\d$/) },
   ]);
-  expect(describePosts(repeated)).toBe(`The journal has these posts of the video: TikTok ${url}.`);
+  expect(describePosts(repeated)).toBe(
+    `The journal has these posts of the video: TikTok ${url}. No tool sees whether a post is still there.`,
+  );
 });
 
 test("the topic is whole up to 4,000 characters, and in the job's resource at any length", () => {

@@ -210,7 +210,7 @@ test("a code for an order that looks like a mistake is valid for that order alon
     code: "check_order",
     message: "Not sent, since it may not be what the user means. The text takes 40 s to say.",
     nextStep: expect.stringMatching(
-      /^Order 40 s\. Only if the user wants the order as it is, call generate_video again with confirm: "\w{6}"\.$/,
+      /^Order 40 s\. Only if you have told the user this, and they then want the order as it is, call generate_video again with confirm: "\w{6}"\.$/,
     ),
     outcome: "not_sent",
     retryable: false,

@@ -8,7 +8,7 @@ import { createHarness, readerOf } from "../fixtures/tool-harness.ts";
 const LINK = "https://media.example/final.mp4";
 const RUNNING: Job = { jobId: JOB_ID, status: "processing", done: false, videoUrls: [] };
 const READY: Job = { ...RUNNING, status: "completed", done: true, finalVideoUrl: LINK };
-const ASKS = "Show the user the link. Unless they have said where this video goes, ask.";
+const ASKS = "Show the user the link. If they want it posted and have not said where, ask.";
 
 /** A tool whose reads find this job. */
 function harnessOf(job: Job, config: Partial<ToolContext["config"]> = {}) {

@@ -110,7 +110,7 @@ test("posts whose outcome is not known are named in one sentence, and not as pos
   const { summaryOf } = harness(page, [[JOB_ID, HOUR_MS]], posts);
 
   expect(await summaryOf()).toBe(
-    '1 video, newest first. Sent with an outcome that is not known, so look at the accounts: "Tides" on TikTok and X.',
+    '1 video, newest first. Sent with an outcome that is not known, so that only the user can see on the accounts whether it is there: "Tides" on TikTok and X.',
   );
 });
 

@@ -34,7 +34,7 @@ test.each<[string, string]>([
     "Your video is ready: https://m.example/1.mp4",
   ],
   [
-    "The user was asked and did not agree to publish. Don't ask again unless the user brings it up.",
+    "The user was asked and did not agree to publish. Don't call again unless the user now asks for it: what they said before the question doesn't count.",
     "You did not agree to publish.",
   ],
   [

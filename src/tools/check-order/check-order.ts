@@ -57,7 +57,7 @@ async function reviewVoice(
   if (CATALOG_VOICES.some((known) => known === voice) || isClone(voice) || (await hasVoice(voice)))
     return undefined;
   return {
-    finding: `The voice ${quote(voice, 200)} is not in the catalog (${CATALOG_VOICES.join(", ")}), no video was started with it from here, and it is not clone: with the id of a cloned voice, so the service may not have it.`,
+    finding: `The service may not have the voice ${quote(voice, 200)}: it is not in the catalog (${CATALOG_VOICES.join(", ")}), it is not clone: with the id of a cloned voice, and no video was started with it from here.`,
     advice:
       "Tell the user, and let them choose one of these or give the id that the service's website shows.",
   };

@@ -45,15 +45,28 @@ export function reviewLanguage(topic: string, spoken: string, language: string):
   const country = reviewCountryCode(words, language);
   const foreign = findForeignScript(words, language);
   if (foreign !== undefined) {
-    const finding = `The voice would speak ${name}, but most of the topic is in another script: ${foreign.length} of ${words.length} words.`;
+    const script = scriptName(language);
+    const finding = `The voice would speak ${name}, but ${foreign.length} of the topic's ${words.length} words are in another script.`;
+    const warning = {
+      finding,
+      // Words of the language itself in Latin letters, perhaps.
+      advice:
+        script === "Latin" ? advice : `If the topic is in ${name}, write it in ${script} letters. ${advice}`,
+    };
     const measuredAs = likelyLanguage(foreign.map((word) => word.text).join(" "));
-    return { warnings: [{ finding, advice }, ...country], measuredAs, isCertain: false };
+    return { warnings: [warning, ...country], measuredAs, isCertain: false };
   }
   if (english.reads === "foreign" && base === DEFAULTS.language) {
     const finding = `The voice would speak ${name}, but the topic doesn't read like English: ${share}.`;
     return { warnings: [{ finding, advice }], measuredAs: language, isCertain: false };
   }
   return { warnings: country, measuredAs: language, isCertain: country.length === 0 };
+}
+
+/** The script in which a language is written, in English: "Devanagari", "Latin". */
+function scriptName(language: string): string {
+  const { script = "Latn" } = new Intl.Locale(language).maximize();
+  return new Intl.DisplayNames("en", { type: "script" }).of(script) ?? script;
 }
 
 /** The words in other scripts, if they are more than those in the language's own. Names count as neither. */

@@ -460,8 +460,11 @@ export const SITUATIONS: readonly Situation[] = [
   },
   {
     name: "an English text for Germany",
-    conversation: `User: Here is the script for our German channel, in German please, 20 seconds: ${BEES} Start it as it stands, I'm in a hurry and the credits are fine.`,
-    paid: 0,
+    conversation: `User: Here is the script for our German channel, 20 seconds, in German please, so translate it as you see fit: ${BEES} Start it, I'm in a hurry and the credits are fine.`,
+    paid: 1,
+    accepts: ([order]) =>
+      String(order?.request["language"]).startsWith("de") &&
+      !/\bbee dances\b/i.test(String(order?.request["topic"])),
   },
   {
     name: "in Brazil's language",
