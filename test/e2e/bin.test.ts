@@ -66,7 +66,7 @@ async function endsCleanly(server: RawServer): Promise<void> {
 }
 
 test.runIf(canCache)(
-  "compiled code is kept beside the journal, also of a server that is killed, and used by the next start",
+  "even a killed server keeps its compiled code beside the journal, and the next start uses it",
   async () => {
     const home = temporaryFolder();
     const folder = join(home, ".faceless-video-mcp/compiled");
@@ -89,7 +89,7 @@ test.each([
   ["the home folder can't be written to", { ...SETTINGS, HOME: "/proc" }],
   // It may lie in a project, whose files must not be run.
   ["the journal lies in a folder that was set", { ...SETTINGS, FACELESS_STATE_DIR: "~" }],
-])("where %s, a server keeps no compiled code and runs", async (_, env) => {
+])("if %s, a server runs without keeping compiled code", async (_, env) => {
   const home = temporaryFolder();
 
   await endsCleanly(await listTools(home, env));

@@ -132,7 +132,7 @@ test("the bundle's form begins with what everybody needs, and names no variable"
   expect(settings["base_url"]?.description).toContain("https://videos.example.com");
 });
 
-test("the bundle's key is sent, and with “Ask before posting” off nobody is asked", async () => {
+test("the bundle's key is sent, and the user isn't asked with “Ask before posting” off", async () => {
   const service = await scriptedService({
     [STATUS]: { json: { status: "completed", videoUrls: [] } },
     [PUBLISH]: { json: { results: [{ platform: "tiktok", ok: true }] } },

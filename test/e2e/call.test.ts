@@ -27,7 +27,7 @@ test("a fresh clone without settings makes a sandbox video, and prints it as one
   expect(ran.stderr).toMatch(/^Job \S+: The video was started: 20 s/);
 });
 
-test("a slow reader gets the whole output, one that has read enough does no harm, and a full disk is exit code 1", async () => {
+test("a slow reader gets the whole output, one that stops early does no harm, and a full disk means exit code 1", async () => {
   const fields = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, index]));
   const videos = Array.from({ length: 100 }, () => ({ jobId: JOB_ID, status: "processing", ...fields }));
   const { env } = await callingComputer({ [VIDEOS]: { json: { videos } } });
@@ -46,7 +46,7 @@ test("a slow reader gets the whole output, one that has read enough does no harm
   expect((await inShell("$CALL > /dev/full")).code).toBe(1);
 });
 
-test("a call that is killed, or whose answer is lost, is not repeated by the next one", async () => {
+test("the next call doesn't repeat one that was killed or whose answer was lost", async () => {
   const { call, callBuilt, rest, folder, sent } = await callingComputer({
     [GENERATE]: "hang",
     [PUBLISH]: "reset",
@@ -68,7 +68,7 @@ test("a call that is killed, or whose answer is lost, is not repeated by the nex
   expect(sent()).toEqual([1, 1]);
 });
 
-test("Ctrl-C while a job is followed ends the following, not the job, and prints how it stands", async () => {
+test("Ctrl-C stops following a job, not the job itself, and prints its state", async () => {
   const { callBuilt, rest, sent } = await callingComputer({ [GENERATE]: STARTED, [STATUS]: RENDERING });
   const polls = () => rest.lines(STATUS).length;
   const stopped = await callBuilt([...ORDER, "--wait", "--json"], {
@@ -82,7 +82,7 @@ test("Ctrl-C while a job is followed ends the following, not the job, and prints
   expect(sent()).toEqual([1, 0]);
 });
 
-test("the second Ctrl-C leaves an order that is unanswered, and the process ends by the signal", async () => {
+test("the second Ctrl-C abandons an unanswered order, and the signal ends the process", async () => {
   const { callBuilt, sent } = await callingComputer({ [GENERATE]: "hang" });
   const stopped = await callBuilt([...ORDER, "--json"], {
     onStart(child) {

@@ -18,7 +18,7 @@ import { proxyServer } from "../fixtures/proxy-server.ts";
 import { TOOLS } from "../fixtures/tools.ts";
 import { until } from "../fixtures/until.ts";
 
-test("doctor accepts the entry that config prints, which starts a server, and no empty settings", async () => {
+test("doctor starts and accepts the entry that config prints, and rejects empty settings", async () => {
   const service = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });
   const home = temporaryFolder();
   const inHome = { cwd: home, env: { HOME: home, FACELESS_BASE_URL: service.url, FACELESS_API_KEY: CANARY } };
@@ -71,7 +71,7 @@ const FAULTS = [
 const COMMANDS = ["doctor", "history", "config cursor", "call list_videos", "sandbox", "demo"];
 
 test.each(COMMANDS.flatMap((command) => FAULTS.map((fault) => [command, ...fault] as const)))(
-  "%s ends by %s that nobody foresaw with a sentence and exit code 1",
+  "%s exits with 1 and a sentence after %s that nobody foresaw",
   async (command, _, fault) => {
     const preload = `data:text/javascript,${encodeURIComponent(`setImmediate(() => { ${fault} })`)}`;
     const home = temporaryFolder();

@@ -68,7 +68,7 @@ function knownAs(home: string | undefined): string[] {
 
 const WITHOUT_HOME = { HOME: "", FACELESS_STATE_DIR: "" };
 
-test("without a home folder, only what needs one says so", async () => {
+test("without a home folder, calls fail only if a setting needs one", async () => {
   const service = await scriptedService({ [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } } });
   const settings = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url };
   const order = async (env: RawStart["env"]) => {
@@ -203,7 +203,7 @@ test("console.log of a library goes to stderr", async () => {
   expect(messages).toEqual([]);
 });
 
-test("requests from a file are answered into a file", async () => {
+test("the server reads requests from a file and writes its answers to a file", async () => {
   const folder = temporaryFolder();
   const ids = Array.from({ length: 100 }, (_, id) => id);
   const lines = ids.map((id) => `${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/list" })}\n`);

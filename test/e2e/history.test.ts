@@ -195,7 +195,7 @@ test.each<[string, string | ((path: string) => void), number, RegExp]>([
     1,
     /^FACELESS_STATE_DIR is a relative path, .+ Set it to an absolute path/,
   ],
-])("with %s, history says so", async (_, journal, code, said) => {
+])("history explains %s", async (_, journal, code, said) => {
   const folder = temporaryFolder();
   if (typeof journal === "function") journal(join(folder, "journal-2026-11-21.jsonl"));
   const before = readdirSync(folder);
@@ -212,7 +212,7 @@ test.each<[string, string | ((path: string) => void), number, RegExp]>([
 });
 
 test.runIf(process.platform === "linux").each(["history", "history --json"])(
-  "%s that can't be written down exits with 1",
+  "%s exits with 1 if its output can't be written",
   (command) => {
     const env = { FACELESS_STATE_DIR: journalOf(order({ jobId: JOB_ID })) };
     const stdio: StdioOptions = ["ignore", openSync("/dev/full", "w"), "ignore"];

@@ -100,7 +100,7 @@ test.runIf(hasPrograms)(
 );
 
 test.runIf(hasPrograms)(
-  "videos.sh orders a spreadsheet's list, and what is there already is free",
+  "videos.sh orders each row of a spreadsheet, and a second run pays for none again",
   async () => {
     const { rest, write, start, sent } = await scriptsOfUser();
     const lines = (seconds: number) =>

@@ -34,7 +34,7 @@ function isConnecting(port: number): boolean {
 }
 
 test.runIf(process.platform === "linux")(
-  "an address that takes a second to connect is not given up",
+  "the server waits for an address that takes a second to connect",
   async () => {
     const service = spawn(process.execPath, ["-e", BUSY_SERVICE], { stdio: ["pipe", "pipe", "inherit"] });
     onTestFinished(() => void service.kill());

@@ -13,25 +13,28 @@ const HOURLY = { FACELESS_POLL_SECONDS: "3600" };
 test.each([
   ["a legacy client", "a finished render", connectLegacy, "Tides", "completed"],
   ["a modern client", "a failed render", connectModern, "Tides [fail]", "failed"],
-] as const)("%s of the embedded sandbox is told of %s", async (_client, _render, watch, topic, status) => {
-  const client = await watch({
-    args: ["--sandbox"],
-    env: { ...HOURLY, FACELESS_SANDBOX_SECONDS: "1", FACELESS_WEBHOOK_PORT: String(await freePort()) },
-  });
-  const started = await client.call("generate_video", { topic, duration: 10 });
-  const uri = String(started.structuredContent?.["resourceUri"]);
-  await client.subscribe(uri);
-  await client.updated(uri);
+] as const)(
+  "with the embedded sandbox, %s is notified of %s",
+  async (_client, _render, watch, topic, status) => {
+    const client = await watch({
+      args: ["--sandbox"],
+      env: { ...HOURLY, FACELESS_SANDBOX_SECONDS: "1", FACELESS_WEBHOOK_PORT: String(await freePort()) },
+    });
+    const started = await client.call("generate_video", { topic, duration: 10 });
+    const uri = String(started.structuredContent?.["resourceUri"]);
+    await client.subscribe(uri);
+    await client.updated(uri);
 
-  const { structuredContent } = await client.call("get_video_status", {
-    jobId: started.structuredContent?.["jobId"],
-  });
-  expect(structuredContent).toMatchObject({ status, done: true });
-  expect(client.updates).toEqual([uri]);
-  expect(client.stderr()).toBe("");
-});
+    const { structuredContent } = await client.call("get_video_status", {
+      jobId: started.structuredContent?.["jobId"],
+    });
+    expect(structuredContent).toMatchObject({ status, done: true });
+    expect(client.updates).toEqual([uri]);
+    expect(client.stderr()).toBe("");
+  },
+);
 
-test("a sandbox of its own tells the server, and says what it delivers", async () => {
+test("a separate sandbox delivers webhooks to the server, and logs each delivery", async () => {
   const webhookPort = await freePort();
   const sandbox = spawn(
     SERVER_NODE,
@@ -65,7 +68,7 @@ test("a sandbox of its own tells the server, and says what it delivers", async (
   ]);
 });
 
-test("a port that is taken is one warning, and the server serves without it", async () => {
+test("a webhook port that is taken causes one warning, and the server runs without it", async () => {
   const { port } = await scriptedService();
   const client = await connectLegacy({
     args: ["--sandbox"],

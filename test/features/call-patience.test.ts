@@ -57,22 +57,25 @@ function laterReply() {
   return { script: () => reply, give: (answer: Reply) => give(answer) };
 }
 
-test.each([41, 90, 200])("a post that is answered after %i s ends with 0 and its links", async (seconds) => {
-  const reply = laterReply();
-  const { start, sent } = await callingComputer({ [PUBLISH]: reply.script });
-  const { ended, written } = start(POST_TO_ALL);
-  await until(() => sent()[1] === 1);
-  await pass(seconds);
-  await until(() => written.stderr !== "");
-  reply.give(POSTED);
+test.each([41, 90, 200])(
+  "a post that is answered after %i s exits with 0 and prints its links",
+  async (seconds) => {
+    const reply = laterReply();
+    const { start, sent } = await callingComputer({ [PUBLISH]: reply.script });
+    const { ended, written } = start(POST_TO_ALL);
+    await until(() => sent()[1] === 1);
+    await pass(seconds);
+    await until(() => written.stderr !== "");
+    reply.give(POSTED);
 
-  const { code, stdout, stderr } = await ended;
-  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(AWAITED) });
-  for (const link of LINKS) expect(stdout).toContain(link);
-  expect(sent()).toEqual([0, 1]);
-});
+    const { code, stdout, stderr } = await ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(AWAITED) });
+    for (const link of LINKS) expect(stdout).toContain(link);
+    expect(sent()).toEqual([0, 1]);
+  },
+);
 
-test("an order that is answered after 41 s ends with 0 and its job, with and without --wait", async () => {
+test("an order that is answered after 41 s exits with 0 and prints its job, with and without --wait", async () => {
   for (const flags of [["--json"], ["--wait", "--json"]]) {
     const reply = laterReply();
     const { start, sent } = await callingComputer({ [GENERATE]: reply.script });
@@ -92,7 +95,7 @@ test("an order that is answered after 41 s ends with 0 and its job, with and wit
   }
 });
 
-test("an order that is refused after 40 s is told as refused, and the question isn't asked again", async () => {
+test("an order that is refused after 40 s is reported as refused, and the user isn't asked again", async () => {
   const reply = laterReply();
   const { start, sent } = await callingComputer(
     { [GENERATE]: reply.script },
@@ -111,7 +114,7 @@ test("an order that is refused after 40 s is told as refused, and the question i
   expect(sent()).toEqual([1, 0]);
 });
 
-test("an answer that doesn't come in five minutes is exit code 3", async () => {
+test("an answer that doesn't come in five minutes means exit code 3", async () => {
   const { start, sent } = await callingComputer({ [PUBLISH]: "hang" });
   const { ended } = start([...POST, "--yes", "--json"]);
   await until(() => sent()[1] === 1);
@@ -138,7 +141,7 @@ test("the first Ctrl-C says that the answer to a post is awaited, and the answer
   expect(jsonOf(again)["results"]).toMatchObject([{ ok: true, alreadyPublished: true }]);
 });
 
-test("the second Ctrl-C leaves, and says that the post may have been made", async () => {
+test("the second Ctrl-C ends call, which says that the post may have been made", async () => {
   const { start, sent } = await callingComputer({ [PUBLISH]: "hang" });
   const { ended, written, interrupt } = start([...POST, "--yes", "--json"]);
   await until(() => sent()[1] === 1);
@@ -175,7 +178,7 @@ test("Ctrl-C before anything was sent ends the call, and nothing is sent", async
   expect(sent()).toEqual([0, 0]);
 });
 
-test("the same call beside one whose answer is awaited waits for it, and answers by it", async () => {
+test("an identical call waits for the answer to the first, and returns that", async () => {
   const reply = laterReply();
   const { start, sent } = await callingComputer({ [PUBLISH]: reply.script });
   const first = start(POST_TO_ALL);
@@ -194,7 +197,7 @@ test("the same call beside one whose answer is awaited waits for it, and answers
   expect(sent()).toEqual([0, 1]);
 });
 
-test("the same call beside one that is refused late has time for a request of its own", async () => {
+test("an identical call has time for a request of its own if the first is refused late", async () => {
   const reply = laterReply();
   const { start, rest, sent } = await callingComputer({ [GENERATE]: reply.script });
   const first = start([...ORDER, "--json"]);
@@ -217,7 +220,7 @@ test.each<[string, Reply]>([
   ["rate limit", { ...envelope(429, "rate_limited", "Slow down."), headers: { "retry-after": "2" } }],
   ["outage", { status: 503 }],
   ["job that isn't listed yet", envelope(404, "job_not_found", "No such job.")],
-])("--wait bears looks that fail (%s), and ends with the video", async (_, failing) => {
+])("--wait survives reads that fail (%s), and ends with the video", async (_, failing) => {
   let isFailing = true;
   const { start, rest, sent } = await callingComputer(
     { [GENERATE]: STARTED, [STATUS]: () => (isFailing ? failing : READY) },
@@ -232,7 +235,7 @@ test.each<[string, Reply]>([
   expect(sent()).toEqual([1, 0]);
 });
 
-test("get_video_status --wait bears a first look that fails", async () => {
+test("get_video_status --wait survives a first read that fails", async () => {
   let isFailing = true;
   const { start, rest } = await callingComputer({ [STATUS]: () => (isFailing ? { status: 503 } : READY) });
   const { ended, written } = start(["get_video_status", "--job-id", JOB_ID, "--wait"]);
@@ -243,7 +246,7 @@ test("get_video_status --wait bears a first look that fails", async () => {
   expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining("Your video is ready") });
 });
 
-test("if every look of the fifteen minutes fails, the error is a read's and says that the video was ordered", async () => {
+test("if every read of the fifteen minutes fails, the error is a read's and says that the video was ordered", async () => {
   const { start, sent } = await callingComputer(
     { [GENERATE]: STARTED, [STATUS]: { status: 503 } },
     { FACELESS_POLL_SECONDS: "60" },
@@ -281,7 +284,7 @@ test("a refused key ends --wait at once, and the error names the job as ordered"
   expect(ran.stderr).not.toMatch(/no video|no credits/);
 });
 
-test("Ctrl-C during a look of --wait prints the order as made", async () => {
+test("Ctrl-C during a read of --wait says that the video was ordered", async () => {
   const { start, rest } = await callingComputer({ [GENERATE]: STARTED, [STATUS]: "hang" });
   const { ended, interrupt } = start([...ORDER, "--wait", "--json"]);
   await until(() => rest.lines(STATUS).length === 1);
@@ -290,7 +293,7 @@ test("Ctrl-C during a look of --wait prints the order as made", async () => {
   expect(jsonOf(await ended)).toMatchObject({ jobId: JOB_ID, status: "processing" });
 });
 
-test("an order that was killed before its answer is told as that by the same call", async () => {
+test("the same call reports an order that was killed before its answer", async () => {
   const { start, sent, rest } = await callingComputer({
     [GENERATE]: "hang",
     [STATUS]: RENDERING,

@@ -71,7 +71,7 @@ test("exit codes: 0 for a result, 1 for a failure or a failed render, 2 for wron
   }).toEqual({ result: 0, refused: 1, failedRender: 1, usage: 2, argument: 2, unknown: 3 });
 });
 
-test("a post that one platform refuses is exit code 1, one that the service says nothing of is 3", async () => {
+test("a post exits with 1 if one platform refuses it, and with 3 if the service doesn't mention one", async () => {
   const refused = { platform: "youtube", ok: false, error: "The token has expired." };
   const { call } = await callingComputer({
     [PUBLISH]: [{ json: { results: [...POSTED.json.results, refused] } }, POSTED],
@@ -102,7 +102,7 @@ test.each<[string, string, object[], number]>([
   expect(ran).toMatchObject({ code, stderr: "" });
 });
 
-test("an order's text ends with its job", async () => {
+test("an order's text ends with its job's id", async () => {
   const { call } = await callingComputer({ [GENERATE]: STARTED });
 
   expect((await call(ORDER)).stdout).toMatch(new RegExp(`\\nJob ${JOB_ID}\\n$`));
@@ -188,7 +188,7 @@ test.each<[string, string[], { readonly input?: string }, string]>([
     {},
     "list_videos takes no argument (the key belongs in FACELESS_API_KEY, never on a command line)",
   ],
-])("wrong usage (%s) is one line on stderr, and nothing is sent", async (_, args, options, problem) => {
+])("wrong usage (%s) prints one line on stderr and sends nothing", async (_, args, options, problem) => {
   const { call, rest } = await callingComputer({});
 
   expect(await call(args, options)).toEqual({
@@ -308,7 +308,7 @@ test("call without a tool lists the tools that are offered, and their arguments"
   expect(all.stdout).toMatch(/ --waitSeconds NUMBER /);
 });
 
-test("two equal calls at once, a third, and a running server beside them pay once", async () => {
+test("concurrent identical calls, a third one and a running server pay once", async () => {
   const { call, env, sent } = await callingComputer({ [GENERATE]: STARTED });
   const server = await connectLegacy({ env });
 
@@ -353,7 +353,7 @@ test.each<[string, Reply, string]>([
     "It could not be saved on this computer: its link does not lead to a video.",
   ],
   ["without a link", "hang", "It is not saved on this computer yet: make the same call again later."],
-])("a finished video %s that was to be saved is exit code 1", async (_, file, sentence) => {
+])("call exits with 1 if it can't save a finished video %s", async (_, file, sentence) => {
   const { call, rest } = await callingComputer(
     { "GET /final.mp4": file, [VIDEOS]: { json: { videos: [] } } },
     { FACELESS_SAVE_DIR: temporaryFolder() },
@@ -366,7 +366,7 @@ test.each<[string, Reply, string]>([
   expect([code, stdout]).toEqual([1, expect.stringContaining(sentence)]);
 });
 
-test("a video that the user has removed since it was saved is exit code 0", async () => {
+test("call exits with 0 for a saved video that the user has removed", async () => {
   const folder = temporaryFolder();
   const { call } = await callingComputer({}, { FACELESS_SAVE_DIR: folder });
   writeFileSync(
@@ -377,7 +377,7 @@ test("a video that the user has removed since it was saved is exit code 0", asyn
   expect(await call(["get_video_status", "--job-id", JOB_ID, "--wait"])).toMatchObject({ code: 0 });
 });
 
-test("with --sandbox, a job of another call is explained by each call's own sandbox", async () => {
+test("with --sandbox, the error for another call's job says that each call has its own sandbox", async () => {
   const { call } = await callingComputer({});
 
   const { code, stderr } = await call(["get_video_status", "--jobId", JOB_ID, "--sandbox"]);
@@ -386,7 +386,7 @@ test("with --sandbox, a job of another call is explained by each call's own sand
   expect(stderr).toMatch(/each call has a sandbox of its own.*bin\.cjs sandbox --port 8080/);
 });
 
-test("in a terminal the texts speak to you, and elsewhere of the user", async () => {
+test('texts say "you" in a terminal, and "the user" elsewhere', async () => {
   const { call } = await callingComputer({ [PUBLISH]: POSTED });
   const declined = await call(POST, { answer: "n" });
   const posted = await call(POST, { answer: "y" });
@@ -409,7 +409,7 @@ test.each([
   ["--yes and no at a terminal, always", ["--yes"], "always", "n", 0],
   ["yes at a terminal, always", [], "always", "y", 1],
   ["off without a terminal", [], "off", undefined, 1],
-])("a post is asked for: %s", async (_, flags, mode, answer, posts) => {
+])("call asks before a post: %s", async (_, flags, mode, answer, posts) => {
   const { call, sent } = await callingComputer({ [PUBLISH]: POSTED }, { FACELESS_CONFIRM_PUBLISH: mode });
 
   const { code, stderr } = await call([...POST, ...flags], { answer });
@@ -433,7 +433,7 @@ test.each<[string, string[], string, string | undefined, RegExp, number]>([
   ["--yes without a terminal, always", ["--yes"], "always", undefined, ONLY_IN_TERMINAL, 0],
   ["no at a terminal, always", [], "always", "n", ASKED, 0],
   ["no terminal, off", [], "off", undefined, /^$/, 1],
-])("an order is asked for: %s", async (_, flags, mode, answer, shown, orders) => {
+])("call asks before an order: %s", async (_, flags, mode, answer, shown, orders) => {
   const { call, sent } = await callingComputer({ [GENERATE]: STARTED }, { FACELESS_CONFIRM_GENERATE: mode });
 
   const { code, stderr } = await call([...ORDER, ...flags], { answer });
@@ -442,7 +442,7 @@ test.each<[string, string[], string, string | undefined, RegExp, number]>([
   expect(stderr).toMatch(shown);
 });
 
-test("an order that looks like a mistake is asked for, also with off, and without a terminal needs --yes", async () => {
+test("call asks before an order that looks like a mistake, even with off, and needs --yes without a terminal", async () => {
   const { call, sent } = await callingComputer({ [GENERATE]: STARTED });
   const order = ["generate_video", "--topic", TOPIC, "--voice", "german"];
   const { stderr } = await call(order);
@@ -459,7 +459,7 @@ test("an order that looks like a mistake is asked for, also with off, and withou
   expect(confirmed.stdout).toContain("The call confirmed it in spite of the doubts; the user was not asked.");
 });
 
-test("a repeat is asked for, and without a terminal it needs --yes besides the code", async () => {
+test("call asks before a repeat in a terminal, and elsewhere needs --yes and the code", async () => {
   const { call, sent } = await callingComputer({
     [GENERATE]: [STARTED, { json: { jobId: OTHER_JOB_ID, status: "processing" } }],
     [STATUS]: RENDERING,

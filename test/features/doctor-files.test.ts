@@ -82,7 +82,7 @@ const cases = READ.flatMap(([client, read]) =>
   Object.keys(JSON_FILES).map((fault) => [fault, client, read.includes(fault)] as const),
 );
 
-test.each(cases)("doctor reads %s in the file of %s as that does: %s", async (fault, client, isRead) => {
+test.each(cases)("doctor accepts %s if %s does: %s", async (fault, client, isRead) => {
   const { root = "mcpServers", envField = "env" } = FORMATS[client];
   const env = { ...(await account()), NOTE: "" };
   const entry = { command: process.execPath, args: [SERVER], [envField]: env };
@@ -94,7 +94,7 @@ test.each(cases)("doctor reads %s in the file of %s as that does: %s", async (fa
   expect([code, headline === CAN, problems]).toEqual(isRead ? [0, true, []] : [1, false, [said]]);
 });
 
-test("doctor says of a fault that nobody has tried in a client that it may be one", async () => {
+test("doctor calls a fault possible if nobody has tried it in that client", async () => {
   const text = JSON.stringify({ mcpServers: { "faceless-video": start(await account()) } }, undefined, 2);
 
   const { code, headline, problems } = await doctorOn("kiro", text.replace("{\n", "{ // mine\n"));
@@ -122,7 +122,7 @@ test.each<[string, ClientName, string, RegExp]>([
   expect([code, problems]).toEqual([1, [expect.stringMatching(told)]]);
 });
 
-test("doctor tells of a path with a single backslash that passes for a control character", async () => {
+test("doctor names a path whose single backslash reads as a control character", async () => {
   const entry = start(await account(), { args: [SERVER, "C:\\new\\bin.cjs"] });
   const text = JSON.stringify({ mcpServers: { "faceless-video": entry } }).replaceAll("\\\\", "\\");
 
@@ -176,7 +176,7 @@ test("doctor says that an entry without a program has none, though it has argume
   ]);
 });
 
-test("doctor judges the entry of this server's name first, then each other, and says that one is enough", async () => {
+test("doctor checks the entry with this server's name first, then the others, and says that one is enough", async () => {
   const env = await account();
   const { code, headline, problems, lines } = await doctorOn(
     "cursor",
@@ -208,7 +208,7 @@ test.each<[ClientName, string]>([
   ["cursor", "${FACELESS_API_KEY}"],
   ["lm-studio", "%FACELESS_API_KEY%"],
   ["gemini", "{env:FACELESS_API_KEY}"],
-])("doctor says that %s doesn't fill in %s, and to write the key itself", async (client, key) => {
+])("doctor says that %s doesn't fill in %s, and asks for the key itself", async (client, key) => {
   const { FACELESS_BASE_URL = "" } = await account();
   const entry = start({ FACELESS_API_KEY: key, FACELESS_BASE_URL });
 
@@ -239,7 +239,7 @@ test.each<[ClientName, string, string]>([
     "Nothing was found that stops this server, but this was not checked:",
   ],
 ])(
-  "doctor fills in for %s what this shell knows of %s, and checks that key",
+  "doctor fills in placeholders as %s does, such as %s, and checks that key",
   async (client, key, headline) => {
     const { url, requests } = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });
     const entry = start({ FACELESS_API_KEY: key, FACELESS_BASE_URL: url });

@@ -156,7 +156,7 @@ GET /api/v1/openapi.json: HTTP 200, application/json
   rate limit headers that are not there: `);
 });
 
-test("what differs is named, and what may be an id is hidden", async () => {
+test("differences are named, and possible ids are hidden", async () => {
   const { code, text } = await shapesOf(DIALECTS["maps keyed by ids, accounts and titles"] ?? {});
 
   expect(code).toBe(0);
@@ -185,7 +185,7 @@ GET /api/v1/videos: HTTP 200, application/json
   expect(text).toContain("videoUrls: null");
 });
 
-test("the form is given as JSON, and the newest job is asked for only if there is one", async () => {
+test("the form is printed as JSON, and the newest job is read only if there is one", async () => {
   const { code, text } = await shapesOf(DIALECTS["Laravel: strings, seconds, data wrapped"] ?? {}, {
     json: true,
   });
@@ -210,7 +210,7 @@ test("the form is given as JSON, and the newest job is asked for only if there i
   });
 });
 
-test("refusals and no answers are shown, and exit code 1 says that nothing answered", async () => {
+test("refusals and missing answers are shown, and exit code 1 means that nothing answered", async () => {
   const refused = await shapesOf(DIALECTS["a gateway's refusals"] ?? {});
   expect(refused.code).toBe(0);
   expect(refused.text).toContain("GET /api/v1/openapi.json: HTTP 403, text/html, not JSON");
@@ -246,7 +246,7 @@ test("the sandbox's service answers as documented, also at its MCP endpoint", as
   expect(text).toMatch(/list_connected_platforms.*: (?:a list|HTTP 200)/);
 });
 
-test("where a list isn't as documented, doctor and the error name the command", async () => {
+test("if a list isn't as documented, doctor and the error name the command", async () => {
   const answer: ScriptedAnswer = { json: { items: [] } };
   const { url } = await scriptedService({ [VIDEOS]: answer });
 

@@ -177,7 +177,7 @@ const BROKEN: readonly BrokenSetUp[] = [
 ];
 
 test.each(BROKEN)(
-  "doctor tells of $what and what to do, and of nothing else",
+  "doctor names $what and what to do, and nothing else",
   async ({ client = "cursor", content, told }) => {
     const home = await homeWith(client, await content((await service()).url));
 
@@ -220,7 +220,7 @@ test("doctor finds what `claude mcp add` keeps for a project in the user's own f
   expect([problemsIn(inProject.lines), (await doctor("claude-code", home)).code]).toEqual([[], 1]);
 });
 
-test("doctor reads files with a byte-order mark, comments and further commas", async () => {
+test("doctor reads files with a byte order mark, comments and trailing commas", async () => {
   const text = JSON.stringify({ context_servers: entry({ ...good((await service()).url), NOTE: "// , }" }) });
   const home = await homeWith(
     "zed",
@@ -316,7 +316,7 @@ test.each<[string, ClientName, readonly string[], string | undefined, RegExp]>([
   ["npx in the home folder", "gemini", NPX, "/home/user", /^nothing$/],
   ["the printed npx", "cursor", [PRINTED.command, ...PRINTED.args], undefined, /^nothing$/],
   ["npx in an application without projects", "lm-studio", NPX, undefined, /^nothing$/],
-])("doctor says of %s in %s whether a project can take it over", (_, client, words, cwd, risk) => {
+])("doctor says whether a project can take over the entry: %s in %s", (_, client, words, cwd, risk) => {
   expect(hijackRisk(words, cwd, FORMATS[client]) ?? "nothing").toMatch(risk);
 });
 
@@ -416,14 +416,14 @@ test.each<[string, () => Promise<Values> | Values, RegExp]>([
   expect(code).toBe(told.source.startsWith("^fail") ? 1 : 0);
 });
 
-test("doctor takes a rate limit of 0 on a good answer for none", async () => {
+test("doctor reads a rate limit of 0 on a good answer as no limit", async () => {
   const headers = { "x-ratelimit-limit": "0", "x-ratelimit-remaining": "0" };
   const { code, lines } = await inTerminal(await at({ ...NO_VIDEOS, headers }));
 
   expect({ code, problems: problemsIn(lines) }).toEqual({ code: 0, problems: [] });
 });
 
-test("doctor is content with a new account, whose list a service may write as null", async () => {
+test("doctor accepts a new account, whose empty list a service may write as null", async () => {
   const { code, lines } = await inTerminal(await at({ json: { videos: null, nextCursor: null } }));
 
   expect({ code, problems: problemsIn(lines) }).toEqual({ code: 0, problems: [] });

@@ -110,7 +110,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     ]);
   });
 
-  test("a wait for a video that has ended is over at once", async () => {
+  test("a wait for a video that has ended returns at once", async () => {
     const { service, client } = await setUp(connect, completed, 3600);
     const notified: Progress[] = [];
     const result = await client.call(
@@ -156,7 +156,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     [401, KEY_REFUSED],
     [404, "Following ended. The service knows no job with this jobId."],
   ])(
-    "a wait that HTTP %i ends gives the last known state, and why it is over",
+    "a wait that HTTP %i ends returns the last known state and the reason",
     async (status, followingEnded) => {
       const { service, client } = await setUp(connect, processing(1));
       const result = client.call("get_video_status", { jobId: JOB_ID, waitSeconds: 50 });
@@ -196,7 +196,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect(new Set(service.rest.requests.map(({ method }) => method))).toEqual(new Set(["GET"]));
   });
 
-  test("a failed read says that it only reads, and names the posts that the journal has apart from the service's words", async () => {
+  test("a failed read says that it only reads, and names the journal's posts apart from the service's words", async () => {
     const service = await jobService(undefined, { FACELESS_STATE_DIR: temporaryFolder() });
     service.become(JOB_ID, completed);
     const url = "https://tiktok.example/1";
@@ -245,7 +245,7 @@ test("a legacy client can subscribe only to URIs of videos, and one unsubscribe 
   expect({ updates: client.updates, polls: service.polls(JOB_ID) }).toEqual({ updates: [JOB_URI], polls });
 });
 
-test("a legacy client that subscribes anew with every update hears of the end once", async () => {
+test("a legacy client that subscribes again after every update is notified of the end once", async () => {
   const { service, client } = await setUp(connectLegacy, processing());
   await client.subscribe(JOB_URI);
   await service.polled(JOB_ID);
@@ -272,7 +272,7 @@ test("a modern client that closes one of two listens is notified by the other", 
   expect(service.rest.lines(STATUS).length).toBeGreaterThan(2);
 });
 
-test("a client that stops reading finds one update per video, and reads how they stand now", async () => {
+test("a client that stops reading finds one update per video, and reads the current states", async () => {
   const service = await jobService();
   const uris = [JOB_URI, OTHER_JOB_URI];
   const local = startLocal({ ...service.start, pipeBytes: 1 });
@@ -305,7 +305,7 @@ test("a client that stops reading finds one update per video, and reads how they
   for (const uri of uris) expect(updates.filter((one) => one === uri).length).toBeLessThanOrEqual(3);
 });
 
-test("a listen that is cancelled before its acknowledgement is polled no further", async () => {
+test("cancelling a listen before its acknowledgement ends the polling", async () => {
   const service = await jobService();
   for (const jobId of [JOB_ID, OTHER_JOB_ID]) service.become(jobId, processing());
   const { send, request } = connectRaw(startLocal(service.start), "modern");

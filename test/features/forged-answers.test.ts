@@ -78,7 +78,7 @@ test.each([
   expect(posts()).toBe(0);
 });
 
-test("a call that brings an answer is judged by it, though it declares that it can't ask", async () => {
+test("a call's answer counts even if its client declares that it can't ask", async () => {
   const { publish, posts } = await startForger();
   const answer = async (inputResponses: object, requestState?: string) =>
     (await publish(ON_TIKTOK, { inputResponses, requestState }, {})).result;

@@ -178,7 +178,7 @@ test.each<[string, Reply, number, string, string, object]>([
     "Show the user the link.",
     { status: "completed", finalVideoUrl: LINK, arguments: TIDES },
   ],
-])("the same order gives the job that %s", async (_, job, minutes, summary, step, known) => {
+])("an identical order returns the job that %s", async (_, job, minutes, summary, step, known) => {
   const { call, callLater, orders } = await world({ job });
   await call();
   const again = await callLater(minutes, {
@@ -198,7 +198,7 @@ test.each<[string, Reply, number, string, string, object]>([
   expect(orders()).toHaveLength(1);
 });
 
-test("a third order of the same words says how many there are, also if an answer was lost", async () => {
+test("a third order of the same words says how many there are, even if an answer was lost", async () => {
   const { call, callLater } = await world({ generate: [started(JOB_ID), "reset"] });
   await call();
   await call({ ...TIDES, confirm: codeIn(await call()) });
@@ -211,14 +211,14 @@ test.each<[string, Reply, number]>([
   ["failed", statusOf("failed"), 0],
   ["was ordered 20 hours ago", statusOf("completed"), 20 * 60],
   ["was ordered 20 hours ago and still renders", statusOf("processing"), 20 * 60],
-])("the same order starts a new video if the last one %s", async (_, job, minutes) => {
+])("an identical order starts a new video if the last one %s", async (_, job, minutes) => {
   const { call, callLater } = await world({ job });
   await call();
 
   expect((await callLater(minutes)).structuredContent).toMatchObject({ jobId: OTHER_JOB_ID });
 });
 
-test("a code that is not valid is said to be so, and pays nothing", async () => {
+test("an invalid code is named as such and pays nothing", async () => {
   const { call, orders } = await world();
   await call();
 
@@ -240,7 +240,7 @@ describe("a lost answer", () => {
     );
   });
 
-  test("never came after six minutes: the jobs that it could be are named, ended ones too, and a code is given", async () => {
+  test("counts as one that never came after six minutes, with the jobs that it could be, ended ones included, and a code", async () => {
     const OURS = "3f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
     const OLD = "4f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
     const { call, callLater, orders } = await world({
@@ -303,7 +303,7 @@ test("a failed render doesn't count against the limit of videos, and the error g
 describe("an order that looks like a mistake", () => {
   const DOUBTED = { topic: "キツネは毎晩ひとつずつ靴下を盗んでいく。".repeat(24), voice: "german" };
 
-  test("is not sent: all doubts are told at once, in figures, and a code orders it as it is, in any process", async () => {
+  test("is not sent: the error has all doubts at once, in figures, and a code that orders it as it is from any process", async () => {
     const { call, open, orders } = await world();
     const doubted = await call(DOUBTED);
     const again = await call(DOUBTED, await open());
@@ -341,7 +341,7 @@ describe("an order that looks like a mistake", () => {
     expect(orders()).toHaveLength(2);
   });
 
-  test("is not doubted for a voice with which an order has got a job", async () => {
+  test("is not doubted for a voice that the service has accepted in an earlier order", async () => {
     const { call, open, orders } = await world();
     const native = { ...TIDES, voice: "fr-amelie" };
     const doubted = await call(native);
@@ -353,7 +353,7 @@ describe("an order that looks like a mistake", () => {
     expect(orders()).toEqual([native, { topic: "Moons", voice: "fr-amelie" }]);
   });
 
-  test("is doubted for a voice with which the service has rejected an order", async () => {
+  test("is doubted for a voice that the service has rejected in an earlier order", async () => {
     const { call, orders } = await world({ generate: () => ({ status: 422 }) });
     const native = { ...TIDES, voice: "fr-amelie" };
     await call({ ...native, confirm: codeIn(await call(native)) });
@@ -364,7 +364,7 @@ describe("an order that looks like a mistake", () => {
     expect(orders()).toHaveLength(1);
   });
 
-  test("can't be ordered with another order's code, or one that was invented", async () => {
+  test("can't be ordered with another order's code or an invented one", async () => {
     const { call, orders } = await world();
     const confirm = codeIn(await call({ ...DOUBTED, duration: 90 }));
 
@@ -377,7 +377,7 @@ describe("an order that looks like a mistake", () => {
 });
 
 test.each(["none", "Off", "silent", "mute", "no"])(
-  "a voice that means silence is a wish: %s",
+  "a voice that means silence is refused as a wish: %s",
   async (voice) => {
     const { call, orders } = await world();
     const refused = await call({ ...TIDES, voice });
@@ -423,7 +423,7 @@ const SERIES = ["Tides turn.", "Rivers run.", "Clouds drift.", "Rains fall.", "S
 const EACH = SERIES.map((_, index) => started(`${index}${JOB_ID.slice(1)}`));
 
 describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
-  test("the question has the no first and a yes to all that follows last, with nothing chosen", async () => {
+  test("the question lists no first and a yes to all further orders last, with nothing preselected", async () => {
     const { call, questions } = await world({ connect, answers: [choose(PAY)] });
     await call();
 
@@ -441,7 +441,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     ]);
   });
 
-  test("a series of five is one question, and repeats and doubts are asked about all the same", async () => {
+  test("a yes to all further orders covers a series of five, but no repeats or doubts", async () => {
     const { call, orders, questions } = await world({
       connect,
       answers: [choose(PAY_FOR_ALL), choose("Don't start it"), choose("Don't start it")],
@@ -466,7 +466,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     expect(orders()).toHaveLength(5);
   });
 
-  test("a yes to one order is none to the next", async () => {
+  test("a yes to one order doesn't cover the next", async () => {
     const { call, orders, questions } = await world({
       connect,
       answers: [choose(PAY), choose("Don't start it")],
@@ -481,25 +481,28 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     ["a yes", choose(PAY), "The video was started", 1],
     ["a no", choose("Don't start it"), "The user was asked and did not agree to pay for this video.", 0],
     ["no way to ask", undefined, "in spite of the doubts; the user was not asked.", 1],
-  ])("with off, a doubt that the code confirms is asked about: %s", async (_, answer, said, paid) => {
-    const { call, orders, questions } = await world({
-      connect,
-      ...(answer && { answers: [answer] }),
-      env: { FACELESS_CONFIRM_GENERATE: "off" },
-    });
-    const doubted = { ...TIDES, voice: "german" };
-    const result = await call({ ...doubted, confirm: codeIn(await call(doubted)) });
+  ])(
+    "with off, the user is still asked about a doubt that the code confirms: %s",
+    async (_, answer, said, paid) => {
+      const { call, orders, questions } = await world({
+        connect,
+        ...(answer && { answers: [answer] }),
+        env: { FACELESS_CONFIRM_GENERATE: "off" },
+      });
+      const doubted = { ...TIDES, voice: "german" };
+      const result = await call({ ...doubted, confirm: codeIn(await call(doubted)) });
 
-    expect(textOf(result)).toContain(said);
-    expect(questions).toHaveLength(answer === undefined ? 0 : 1);
-    expect(orders()).toHaveLength(paid);
-  });
+      expect(textOf(result)).toContain(said);
+      expect(questions).toHaveLength(answer === undefined ? 0 : 1);
+      expect(orders()).toHaveLength(paid);
+    },
+  );
 
   test.each<[string, World, boolean]>([
     ["a client that can ask", { answers: [] }, true],
     ["a client that can't ask", {}, false],
     ["FACELESS_CONFIRM_GENERATE=off", { answers: [], env: { FACELESS_CONFIRM_GENERATE: "off" } }, false],
-  ])("one yes is enough: the model is to ask only where nobody else does: %s", async (_, start, asksUser) => {
+  ])("one yes is enough, so the model asks only if the server doesn't: %s", async (_, start, asksUser) => {
     const { client } = await world({ connect, ...start });
     const { tools } = await client.raw.listTools();
     const { messages } = await client.raw.getPrompt({
@@ -558,7 +561,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     ["", "no way to ask", undefined, 0, 1],
     ["always", "no way to ask", undefined, 0, 0],
     ["off", "a way to ask", [], 0, 1],
-  ])("with FACELESS_CONFIRM_GENERATE=%s and %s", async (mode, _, answers, asked, paid) => {
+  ])("FACELESS_CONFIRM_GENERATE=%s decides about an order with %s", async (mode, _, answers, asked, paid) => {
     const { call, orders, questions } = await world({
       connect,
       ...(answers && { answers }),
@@ -577,7 +580,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   });
 });
 
-test("of five orders at once, a yes to all that follows leaves one form", async () => {
+test("a yes to all further orders answers five concurrent orders with one form", async () => {
   const { call, orders, questions } = await world({ answers: [choose(PAY_FOR_ALL)], generate: EACH });
 
   await Promise.all(SERIES.map((topic) => call({ topic })));
@@ -585,7 +588,7 @@ test("of five orders at once, a yes to all that follows leaves one form", async 
   expect([questions.length, orders().length]).toEqual([1, 5]);
 });
 
-test("of five orders at once, each is asked about after the other, and only a yes pays", async () => {
+test("five concurrent orders are asked about one after the other, and only a yes pays", async () => {
   const answers = [PAY, "Don't start it", PAY, "Don't start it", PAY].map(choose);
   const { call, questions, orders } = await world({ answers, generate: EACH });
 
@@ -619,7 +622,7 @@ test("a yes to an order that comes after the call has ended orders nothing, and 
   expect([questions.length, orders()]).toEqual([2, []]);
 });
 
-test("a failed call says it, too, of a yes that came too late", async () => {
+test("a failed call also reports a yes that came too late", async () => {
   const yes = lateAnswer();
   const { client, questions } = await world({ answers: [yes.answer] });
   const ended = new AbortController();

@@ -75,7 +75,7 @@ test.each([
     "This call only reads: it spent and published nothing.",
   ],
 ])(
-  "a fault of this server in %s is told as one, with what it may have done",
+  "a fault of this server in %s is reported as one, with what it may have done",
   async (name, args, outcome, words) => {
     const client = await clientOfFaultyServer();
 

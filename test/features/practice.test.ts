@@ -40,7 +40,7 @@ async function twoServices() {
   return { service, sandbox, folder, env, start };
 }
 
-test("an order of the sandbox neither answers the same order of the account nor counts for its limit", async () => {
+test("a sandbox order neither answers the same order to the account nor counts toward its limit", async () => {
   const { service, sandbox, start } = await twoServices();
   const practice = await start(SANDBOX_KEY);
   const practised = await practice.call("generate_video", TIDES);
@@ -59,7 +59,7 @@ test("an order of the sandbox neither answers the same order of the account nor 
   await sandbox.close();
 });
 
-test("lists and resources name no order of the sandbox, and the sandbox's none of the account", async () => {
+test("the account's lists and resources show no sandbox orders, and the sandbox's show none of the account's", async () => {
   const { sandbox, start } = await twoServices();
   const practice = await start(SANDBOX_KEY);
   const practised = await practice.call("generate_video", { topic: "Practice" });
@@ -90,7 +90,7 @@ test("with the sandbox's key every text is the sandbox's, wherever it runs", asy
   await sandbox.close();
 });
 
-test("history lists the account's orders alone, and says how the sandbox's are shown", async () => {
+test("history lists the account's orders alone, and says how to see the sandbox's", async () => {
   const { sandbox, start, env } = await twoServices();
   for (const key of [SANDBOX_KEY, KEY]) await (await start(key)).call("generate_video", TIDES);
   await (await start(KEY)).call("publish_video", POST);
@@ -120,7 +120,7 @@ test("history lists the account's orders alone, and says how the sandbox's are s
   await sandbox.close();
 });
 
-test("entries without a mark are the account's, and those of the sandbox say that they are its", async () => {
+test("entries without a mark are the account's, and sandbox entries carry one", async () => {
   const { sandbox, folder, start } = await twoServices();
   for (const key of [SANDBOX_KEY, KEY]) await (await start(key)).call("generate_video", TIDES);
 

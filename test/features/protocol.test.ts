@@ -78,7 +78,7 @@ test.each([
   ["a request without a version", '{"id":7,"method":"ping"}'],
   ["longer than 10 MB", `{"jsonrpc":"2.0","id":1,"method":"${"x".repeat(11 * 1024 * 1024)}"}`],
   ["nested 100,000 deep", `{"a":null,"b":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
-])("a line that is %s costs nothing but itself", async (_, line) => {
+])("a line that is %s is skipped, and nothing else is lost", async (_, line) => {
   const local = startLocal(SANDBOX);
   const server = connectRaw(local);
   await server.open("legacy");
@@ -179,7 +179,7 @@ test("damaged platforms, codes, cursors and arguments of a prompt are refused, a
   expect(await prompt("Café 🎬 \u{1F468}\u200D\u{1F469}\u200D\u{1F467} नमस्ते")).toContain("messages");
 });
 
-test("numbers and booleans that a prompt gets mean their digits and words", async () => {
+test("a prompt reads numbers and booleans as their digits and words", async () => {
   const server = connectRaw(startLocal(SANDBOX));
   await server.open("legacy");
   const write = async (args: object) =>
@@ -212,7 +212,7 @@ test("an order that is cancelled while the journal is still read is never sent",
   expect(service.requests.map(({ json }) => json)).toEqual([{ topic: "Salt" }]);
 });
 
-test("the key is taken out of everything that is written", async () => {
+test("the key is removed from everything that is written", async () => {
   const service = await scriptedService();
   const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url };
   const server = connectRaw(startLocal({ env }));

@@ -236,7 +236,7 @@ test.each([
     `${CHOSEN} Tell the user to connect TikTok again on the service's website.`,
   ],
   ["youtube", [{ platform: "tiktok", name: "YouTube" }], "No YouTube account is connected."],
-])("the account %s is no platform, so nothing is posted", async (name, accounts, text) => {
+])("nothing is posted to %s, the name of an account and not of a platform", async (name, accounts, text) => {
   const { call, posts } = await world({ accounts });
 
   expect(textOf(await call({ jobId: JOB_ID, platforms: [name] }))).toContain(text);
@@ -281,7 +281,7 @@ test.each([
   expect(posts()).toEqual([["tiktok"]]);
 });
 
-test("several accounts on one platform are told of where they are listed and before a post", async () => {
+test("the list and the question say that a platform has several accounts", async () => {
   const { call, client, questions } = await world({ accounts: THREE, answers: [YES] });
   const listed = await client.call("list_connected_platforms", {});
   await call();
@@ -309,7 +309,7 @@ test.each([
   expect(guidanceOf(await call())[0]).toBe(text);
 });
 
-test("names that can't be platforms are refused, also if the accounts can't be read", async () => {
+test("names that can't be platforms are refused even if the accounts can't be read", async () => {
   const { call, posts } = await world();
   const refused = await call({ jobId: JOB_ID, platforms: ["everywhere", "both"] });
 
@@ -329,7 +329,7 @@ test("platforms of similar names are different ones", async () => {
   expect(posts()).toEqual([["youtube"], ["youtube_shorts"]]);
 });
 
-test("a post whose link is blank has none: the user is sent to look for it", async () => {
+test("a blank link counts as none, and the user is asked to look for the post", async () => {
   const { call } = await world({ publish: posted({ ...TIKTOK, url: "" }) });
 
   expect(guidanceOf(await call())).toEqual([
@@ -398,7 +398,7 @@ test.each([409, 500])("an answer with %i proves nothing, even of one platform", 
   expect(posts()).toEqual([["tiktok"]]);
 });
 
-test("each platform's outcome is said once, with what to do about it", async () => {
+test("each platform's outcome is reported once, with what to do about it", async () => {
   const youtube = { platform: "youtube", ok: true };
   const x = { platform: "x", ok: false, error: { message: "The access token has expired." } };
   const vimeo = { platform: "Vimeo", ok: false };
@@ -460,7 +460,7 @@ test("a post without a link is the service's word, and is not sent again", async
   expect(posts()).toEqual([["tiktok"]]);
 });
 
-test("a code that is not valid is said to be so, and posts nothing", async () => {
+test("an invalid code is named as such and posts nothing", async () => {
   const { call, posts } = await world();
   await call();
 
@@ -571,7 +571,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     expect([questions.length, posts().length]).toEqual([asked === "is asked" ? 1 : 0, 1]);
   });
 
-  test("the user is asked before a repeat in any case, and what was posted before is shown", async () => {
+  test("the user is always asked before a repeat, and sees what was posted before", async () => {
     const { call, questions, posts } = await world({
       connect,
       answers: [YES],
@@ -600,7 +600,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   });
 });
 
-test("the question says what may be there already, and what is left alone", async () => {
+test("the question names the platforms that may have the video already, and those left out", async () => {
   const answers: UsersAnswer[] = ["TikTok", "YouTube", "TikTok"].map((platform) => ({
     action: "accept",
     content: { decision: `Publish on ${platform}` },
@@ -625,7 +625,7 @@ test("the question says what may be there already, and what is left alone", asyn
   expect(messages[2]).not.toContain("It was posted to");
 });
 
-test("the question tells posts with a link from those without one", async () => {
+test("the question distinguishes posts with a link from those without one", async () => {
   const answers: UsersAnswer[] = ["TikTok and YouTube", "TikTok and YouTube"].map((names) => ({
     action: "accept",
     content: { decision: `Publish on ${names}` },
@@ -642,7 +642,7 @@ test("the question tells posts with a link from those without one", async () => 
   );
 });
 
-test("the question names a video that is not known by its job", async () => {
+test("the question names an unknown video by its job's id", async () => {
   const { call, questions } = await world({ answers: [{ action: "decline" }], job: { status: 500 } });
   await call();
 
@@ -687,7 +687,7 @@ test("a yes that comes after the call has ended posts nothing, and the next resu
 test.each([
   ["a no", { action: "accept", content: { decision: "Don't publish" } }],
   ["no choice", { action: "cancel" }],
-] as const)("%s that comes after the call has ended needs no word", async (_, answer) => {
+] as const)("%s that comes after the call has ended is not reported", async (_, answer) => {
   const no = lateAnswer();
   const { client, questions, posts } = await world({ answers: [no.answer] });
   const ended = new AbortController();

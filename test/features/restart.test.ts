@@ -30,7 +30,7 @@ async function computer(folder: string, scripts: Scripts = {}) {
   };
 }
 
-test("a server that was started again orders nothing and posts nothing twice, and knows what it was", async () => {
+test("a restarted server neither orders nor posts anything twice, and still knows both", async () => {
   const { start, sent } = await computer(temporaryFolder());
   const first = await start();
   await first.call("generate_video", TIDES);

@@ -5,7 +5,7 @@ import { runSandbox } from "../../src/commands/sandbox.ts";
 import { computer } from "../fixtures/host.ts";
 
 test.each([60, 80, 120])(
-  "what sandbox prints fits %i columns, also the command to paste",
+  "sandbox's output fits %i columns, and so does the command to paste",
   async (columns) => {
     const interrupt = new AbortController();
     const { host, output } = computer({ interrupted: interrupt.signal }, { isTTY: true, columns });

@@ -131,7 +131,7 @@ test("a list saves what this computer ordered, once: neither the rest nor what t
   expect({ downloads: downloads(), files: filesIn(folder) }).toEqual({ downloads: 1, files: [] });
 });
 
-test("a failed download is a sentence of the next list, too", async () => {
+test("the next list also reports a failed download", async () => {
   const { service, env, finalVideoUrl } = await setUp({ status: 410 });
   service.on(GENERATE, { json: { jobId: JOB_ID, status: "processing" } });
   service.on(VIDEOS, { json: { videos: [{ jobId: JOB_ID, status: "completed", finalVideoUrl }] } });
@@ -214,7 +214,7 @@ test.each<[string, Script, string]>([
     { status: 302, headers: { location: "/final.mp4" } },
     "its link redirects more than 5 times",
   ],
-])("a host that %s costs the file and never the call", async (_, script, problem) => {
+])("a host that %s fails the save, never the call", async (_, script, problem) => {
   const { folder, env } = await setUp(script);
   const client = await connectLegacy({ env });
 
@@ -223,7 +223,7 @@ test.each<[string, Script, string]>([
   expect(client.stderr()).toContain(`The video of job ${JOB_ID} was not saved: ${problem}.`);
 });
 
-test("a download that breaks off is begun anew, three times at most", async () => {
+test("a download that breaks off is restarted, three times at most", async () => {
   const cut: Script = (_, { outgoing }) => {
     outgoing.writeHead(200, { "content-type": "video/mp4", "content-length": VIDEO.length });
     outgoing.write(VIDEO.subarray(0, 1_000));
@@ -313,7 +313,7 @@ test.each(["ENOTSUP", "EINVAL", "ENOSYS", "EPERM"])(
   },
 );
 
-test("a disk that breaks while it flushes is a failed save, and nothing is ordered on it", async () => {
+test("a disk that breaks while it flushes fails the save, and nothing is ordered on it", async () => {
   const { service, env } = await setUp();
   const client = await connectLegacy({ env: { ...env, FACELESS_STATE_DIR: temporaryFolder() } });
   await breakFlush("EIO");
@@ -352,7 +352,7 @@ test("a file that is there is left alone", async () => {
   expect(downloads()).toBe(1);
 });
 
-test("a folder that can't be made costs the file and never the call", async () => {
+test("a folder that can't be made fails the save, never the call", async () => {
   const { env, folder } = await setUp();
   writeFileSync(folder, "a file");
   const client = await connectLegacy({ env });

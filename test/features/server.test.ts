@@ -48,7 +48,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     }
   });
 
-  test("a post in the sandbox is called a pretended one, and nothing is said of a label", async () => {
+  test("the sandbox calls a post pretended, and mentions no label", async () => {
     const client = await connect(FAST_SANDBOX);
     const jobId = await startVideo(client);
     await client.call("get_video_status", { jobId, waitSeconds: 50 });

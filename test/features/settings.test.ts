@@ -186,7 +186,7 @@ test("--installed names the user's own Node.js from any project, also where the 
   expect([exitCode, load("cursor", entry).command]).toEqual([0, node]);
 });
 
-test("no command that config prints holds a key, and each goes on where an entry exists", async () => {
+test("no command that config prints holds a key, and each also works if an entry exists", async () => {
   const lines = await Promise.all(
     CLIENTS.map(async (client) => {
       const { said } = await config([client]);
@@ -287,7 +287,7 @@ test.each([
   ["vscode", "servers", "inputs"],
   ["visual-studio", "servers", "inputs"],
   ["opencode", "mcp", "permission"],
-])("who adds the entry for %s to a file is told of all that it needs", async (client, root, shared) => {
+])("config says all that an existing file for %s needs", async (client, root, shared) => {
   expect((await config([client])).sentences).toContain(
     `add "faceless-video" to its "${root}", in place of an older one, and what "${shared}" has here to its "${shared}".`,
   );
@@ -303,7 +303,7 @@ test("--installed prints no entry for another computer's system", async () => {
   });
 });
 
-test("config prints for each client what was reviewed", async () => {
+test("config's output for each client matches its reviewed snapshot", async () => {
   const texts = CLIENTS.map(async (client) => {
     const { said, entry } = await config([client], { env: {} });
     return `# ${client}\n\n${entry}\n${said}`.replaceAll(manifest.version, "VERSION");

@@ -55,7 +55,7 @@ test.runIf(process.getuid?.() === 0)("root uses its own home as anybody does", a
   expect(readdirSync(folder)).toHaveLength(1);
 });
 
-test("a home on a disk that can't be written is named as that", async () => {
+test("a home on a disk that can't be written is named as such", async () => {
   vi.spyOn(fs, "mkdir").mockRejectedValue(Object.assign(new Error("read-only"), { code: "EROFS" }));
   onTestFinished(() => void vi.restoreAllMocks());
   const folder = join(temporaryFolder(), "state");

@@ -133,7 +133,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
   });
 
   test.each([UNKNOWN, "nonsense", ""])(
-    "a client with tasks is refused the unknown task %j",
+    "a client with tasks gets an error for the unknown task %j",
     async (taskId) => {
       const { service, client } = await setUpStarting(connect);
       const methods = [
@@ -164,7 +164,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
     expect(service.rest.lines(GENERATE)).toEqual([GENERATE]);
   });
 
-  test("a client is told why a task is no longer polled", async () => {
+  test("a task says why it is no longer polled", async () => {
     const { service, client } = await setUpStarting(connect, undefined, {
       FACELESS_STATE_DIR: temporaryFolder(),
     });
@@ -301,7 +301,7 @@ test("a modern client without the extension gets a plain result, and an error fo
   expect(service.rest.lines()).toEqual([GENERATE]);
 });
 
-describe.each(TASK_CLIENTS)("With %s, an order is asked about", (_, connect) => {
+describe.each(TASK_CLIENTS)("With %s, the user is asked about an order", (_, connect) => {
   test.each([
     ["a yes starts a task", "Pay for this video", 1],
     ["a no is an error and no task", "Don't start it", 0],

@@ -52,7 +52,7 @@ test.each(
 test.each<[string, Reply]>([
   ["an outage", { status: 503 }],
   ["a list that lags", envelope(404, "job_not_found", "No such job.")],
-])("a wait for a job that was just started bears %s, and ends with the video", async (_, failing) => {
+])("a wait for a job that was just started survives %s, and ends with the video", async (_, failing) => {
   let looks = 0;
   const service = await scriptedService({
     [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } },
@@ -74,7 +74,7 @@ test.each<[number, string]>([
   [404, "not_found"],
   [503, "service_failed"],
 ])(
-  "a wait for a job that this computer didn't start ends with the first look that fails (%i)",
+  "a wait for a job that this computer didn't start ends with the first read that fails (%i)",
   async (status, code) => {
     const service = await scriptedService({ [STATUS]: envelope(status, "the_code", "No such job.") });
     const client = await connectLegacy({ env: { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url } });

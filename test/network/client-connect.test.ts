@@ -18,7 +18,7 @@ async function client(connect: (config: ServiceConfig) => Promise<ServiceConfig>
   return { service, rest };
 }
 
-test("the service is looked for with the first call, and once for all calls", async () => {
+test("the first call looks up the service, once for all calls", async () => {
   let connections = 0;
   const { service } = await client(async (config) => ((connections += 1), config));
   expect({ connections, waitMs: service.backgroundWaitMs() }).toEqual({ connections: 0, waitMs: 0 });

@@ -52,7 +52,7 @@ test.each<[string, () => Handler]>([
   ["of the modern protocol alone", () => modernEndpoint(() => RESULT, { strict: true, sse: true })],
   ["of the legacy protocol", () => legacyEndpoint(() => RESULT)],
   ["with legacy sessions", () => legacyEndpoint(() => RESULT, { stateful: true, json: true })],
-])("an MCP endpoint %s is called with the key and no other GET, without arguments", async (_, open) => {
+])("the tool of an MCP endpoint %s is called with the key and without arguments", async (_, open) => {
   const { service, rest } = await bridge({ [MCP]: open() });
 
   expect(await service.listConnectedPlatforms()).toEqual(LIST.platforms);
@@ -63,7 +63,7 @@ test.each<[string, () => Handler]>([
   expect(call?.json).toMatchObject({ params: { name: "list_connected_platforms", arguments: {} } });
 });
 
-test("an MCP endpoint whose tool fails is quoted and cleaned", async () => {
+test("the error of a failing MCP tool is cleaned and quoted", async () => {
   const result = { ...asText("No \u202Eaccounts.\u0007"), isError: true };
   const { facts } = await failureAt(modernEndpoint(() => result));
 
@@ -78,7 +78,7 @@ test("an MCP endpoint whose tool fails is quoted and cleaned", async () => {
 test.each([
   ["JSON in a sentence", 'Connected: ["tiktok","youtube"].'],
   ["JSON in a fence", '```json\n{"platforms":[{"platform":"tiktok"},{"platform":"youtube"}]}\n```'],
-])("the text of the tool may be %s, beside structured content that is of no use", async (_, text) => {
+])("the text of the tool may be %s, beside useless structured content", async (_, text) => {
   const result = { ...asText(text), structuredContent: { ok: true } };
   const { service } = await bridge({ [MCP]: modernEndpoint(() => result) });
 

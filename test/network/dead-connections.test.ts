@@ -68,7 +68,7 @@ test.each<[string, (service: Service) => Promise<unknown>, maxSeconds: number]>(
   expect(relay.made).toBeGreaterThan(connections);
 });
 
-test("after one dead connection, the others that were kept delay nothing", async () => {
+test("after one dead connection, the other kept ones cause no delay", async () => {
   const { service } = await withDeadConnections();
   await inVirtualTime(service.getJob(JOB_ID));
 
@@ -77,7 +77,7 @@ test("after one dead connection, the others that were kept delay nothing", async
   expect(seconds).toBeLessThanOrEqual(1);
 });
 
-test("nothing is posted unlooked-at though the kept connections are dead", async () => {
+test("a post is checked first even if all kept connections are dead", async () => {
   const { rest, relay, baseUrl } = await relayed();
   rest.on(ACCOUNTS, { json: { platforms: ["youtube"] } });
   const tools = openTools({ baseUrl, keepsJournal: false });

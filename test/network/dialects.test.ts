@@ -138,7 +138,7 @@ function codeOf(status: number): BridgeErrorFacts["code"] {
 }
 
 test.each(DIALECTS)(
-  "%s: its %i is told with its words, which decide nothing",
+  "%s: the error for its %i quotes its words, which decide nothing",
   async (_, status, body, words) => {
     const reply: ScriptedAnswer =
       typeof body === "string" ? { status, body, headers: TEXT } : { status, json: body };

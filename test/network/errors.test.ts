@@ -72,7 +72,7 @@ test.each([
   [403, "rejected", "refused", "the API key may be fine"],
   [511, "unknown", "service_failed", "it wants a sign-in to this network"],
 ])(
-  "a %i without the service's own error is told as something in front of it, and stays %s",
+  "a %i without the service's own error is blamed on something in front of it, and stays %s",
   async (status, outcome, code, fine) => {
     const { get, post } = await failures({ status, body: TITLED });
 

@@ -165,7 +165,7 @@ test("a video that one server ordered is known to a server with another home, an
   expect(service.lines(GENERATE)).toHaveLength(1);
 });
 
-test("what is not answered is given up once the connection is made anew, and written on the new one", async () => {
+test("reconnecting gives up unanswered lines, and writes the next ones on a new connection", async () => {
   const proxy = await startTcpProxy(port);
   // No timer ends the wait.
   const store = openStore({ clock: manualClock().clock, at: proxy.port });
@@ -217,7 +217,7 @@ test("the entries in the folder's files count too, and the files are left as the
   expect(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")])).toEqual(before);
 });
 
-test("a look gives the rows that were added since the last one, in the order in which they were added", async () => {
+test("a read returns the rows that were added since the last one, in their order", async () => {
   const [own, other] = [openStore(), openStore()];
   await own.append(["1", "2"]);
   expect(await linesOf(other)).toEqual(["1", "2"]);
@@ -267,7 +267,7 @@ test("computers with wrong clocks agree on the age of an entry", async () => {
   }
 });
 
-test("looking makes no table, and nothing that was read is forgotten when the table is gone or replaced", async () => {
+test("reading creates no table, and nothing that was read is forgotten if the table is gone or replaced", async () => {
   const { journal } = openJournal();
   expect(await journal.entries()).toEqual([]);
   const { rows } = await database.query("select to_regclass('public.faceless_journal') as name");
@@ -361,7 +361,7 @@ describe("a role that may create things in the schema", () => {
   };
   const calls = async () => (await database.query(CALLS)).rows;
 
-  test("nothing is called, neither by a paid request nor by a rehearsal", async () => {
+  test("gets none of its code run, neither by a paid request nor by a rehearsal", async () => {
     await plant(PLANTED);
     const { journal } = openJournal();
     for (const topic of ["first", "second"]) {
@@ -374,7 +374,7 @@ describe("a role that may create things in the schema", () => {
     expect(await calls()).toEqual([{ is_called: false }]);
   });
 
-  test.each(PLANTED_TABLES)("%s is neither read nor written in the journal's place", async (what, table) => {
+  test.each(PLANTED_TABLES)("can't pass off %s as the journal's table", async (what, table) => {
     if (what === "a trigger") {
       await openStore().append(["line"]);
       await database.exec("grant all on public.faceless_journal to public");
@@ -396,7 +396,7 @@ describe("a role that may create things in the schema", () => {
 });
 
 describe("a connection", () => {
-  test("is made by the first look, and closed if it was not used for a minute", async () => {
+  test("is made by the first read, and closed if it was not used for a minute", async () => {
     const proxy = await startTcpProxy(port);
     const { clock, pass } = manualClock();
     const store = openStore({ clock, at: proxy.port });
@@ -410,7 +410,7 @@ describe("a connection", () => {
     expect(proxy.clients.size).toBe(1);
   });
 
-  test("that died without a sign costs a look 3 s, and nothing else", async () => {
+  test("that died without a sign delays a read by 3 s, and does nothing else", async () => {
     const proxy = await startTcpProxy(port);
     const { clock, pass, delays } = manualClock();
     const { journal } = openJournal({ clock, at: proxy.port });
@@ -609,7 +609,7 @@ test.each([
   ["0.0.0.0", "?sslmode=require&sslrootcert=FILE", "encrypted"],
   ["0.0.0.0", "?sslmode=verify-full&sslrootcert=FILE", "not"],
 ])(
-  "a database on %s%s, with a certificate of its own, is %s told the password, and errors never have it",
+  "a database on %s%s, with a certificate of its own, is %s sent the password, which no error shows",
   async (host, query, how) => {
     const rootCert = join(temporaryFolder(), "ca.pem");
     writeFileSync(rootCert, CERTIFICATE.cert);
@@ -650,7 +650,7 @@ test.each([
     "remove options from FACELESS_JOURNAL_URL and PGOPTIONS, or name the database itself instead of its pooler",
   ],
   ["3D000", "check the user, the password and the database in FACELESS_JOURNAL_URL"],
-])("an error %s of the database comes with its fix", async (code, fix) => {
+])("the database's error %s comes with its fix", async (code, fix) => {
   const at = await startDatabase((socket) => refuse(socket, code, "no"));
 
   await expect(openStore({ at }).append(["line"])).rejects.toMatchObject({ fix });
@@ -659,7 +659,7 @@ test.each([
 test.each([
   ["asks for it by SCRAM", askByScram],
   ["refuses an empty one", (socket: Socket) => refuse(socket, "28P01", "password authentication failed")],
-])("a missing password is said of an address without one, if the database %s", async (_, talk) => {
+])("the error says that the address has no password, if the database %s", async (_, talk) => {
   const at = await startDatabase(talk);
 
   await expect(
@@ -670,7 +670,7 @@ test.each([
   });
 });
 
-test("a database that speaks no TLS comes with what to add to the address", async () => {
+test("the error for a database without TLS says what to add to the address", async () => {
   const server = createServer((socket) => socket.once("data", () => socket.write("N")));
   onTestFinished(() => void server.close());
   const store = openDatabase(`postgres://videos:canary@0.0.0.0:${await listen(server)}/videos`);
@@ -680,13 +680,13 @@ test("a database that speaks no TLS comes with what to add to the address", asyn
   });
 });
 
-test("a host that can't be found comes with what a host of IPv6 alone needs", async () => {
+test("the error for a host that can't be found says what an IPv6-only host needs", async () => {
   await expect(
     openDatabase("postgres://videos@no-such-host.invalid/videos").append(["line"]),
   ).rejects.toMatchObject({ fix: expect.stringContaining("or else the address of its pooler") });
 });
 
-test("a file of sslrootcert that is missing is named as what to check", async () => {
+test("the error names a missing sslrootcert file as what to check", async () => {
   await expect(openStore({ query: "?sslrootcert=/no/ca.pem" }).append(["line"])).rejects.toMatchObject({
     fix: "check the path of the socket or of sslrootcert in FACELESS_JOURNAL_URL",
   });

@@ -57,7 +57,7 @@ async function tooSlow(
 test.each([
   ["as a whole", ""],
   ["from its second half on", HALF],
-])("an answer that comes after the deadline of generate, %s, is still taken", async (_, before) => {
+])("an answer that comes after the deadline of generate, %s, still counts", async (_, before) => {
   const { server, sockets, service } = await slowService(before);
   const { facts, late } = await tooSlow(service, () => sockets.length === 1);
   expect(facts).toMatchObject(UNKNOWN);
@@ -68,7 +68,7 @@ test.each([
   expect(server.received).toHaveLength(1);
 });
 
-test("an answer that comes after the deadline of publish is still taken", async () => {
+test("an answer that comes after the deadline of publish still counts", async () => {
   const { sockets, service } = await slowService();
   const calling = service.publish({ jobId: JOB_ID, platforms: ["x"] });
   const { facts, late } = await tooSlow(service, () => sockets.length === 1, DEADLINE_MS, calling);
@@ -96,7 +96,7 @@ test.each<[string, (socket: Socket) => unknown, Partial<BridgeErrorFacts>]>([
     (socket) => socket.end(),
     { code: "network", outcome: "unknown" },
   ],
-])("a late answer that %s is the error that it means", async (_, act, expected) => {
+])("a late answer that %s becomes the matching error", async (_, act, expected) => {
   const { sockets, service } = await slowService();
   const { late } = await tooSlow(service, () => sockets.length === 1);
 
@@ -140,7 +140,7 @@ test("a request whose answer comes late stops counting in the rate limit once", 
   expect(service.backgroundWaitMs()).toBeGreaterThan(0);
 });
 
-test("a late answer is given up when the client is closed", async () => {
+test("closing the client gives up late answers", async () => {
   const { server, sockets, service } = await slowService();
   const unheeded = failureOf(service.generate(TIDES));
   const { late } = await tooSlow(service, () => sockets.length === 2);

@@ -50,7 +50,7 @@ test("a call whose answers are all nonsense ends within 20 s", async () => {
   expect(rest.lines(MCP).length).toBeGreaterThan(0);
 });
 
-test("an endpoint that is slow, but not too slow, is waited for", async () => {
+test("the call waits for an endpoint that is slow, but not too slow", async () => {
   const legacy = legacyEndpoint(() => ({ content: [], structuredContent: { platforms: ["tiktok"] } }));
   const slow: Handler = async (request, raw) => {
     await new Promise((resolve) => setTimeout(resolve, 3_000));

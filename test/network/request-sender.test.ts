@@ -163,7 +163,7 @@ test.each([
   ["<html>", "it is not readable JSON"],
   [JSON.stringify({ status: 5, videoUrls: [] }), "status is missing or has another form"],
   [JSON.stringify([]), "it is not an object"],
-])("an answer of another form, %s, is told with its place", async (body, problem) => {
+])("the error for an answer of another form, %s, names the place", async (body, problem) => {
   const { service } = await bridge({ [STATUS]: { body } });
 
   expect(await failureOf(service.getJob(JOB_ID))).toMatchObject({

@@ -23,7 +23,7 @@ test("no topic of a trial is doubted, whether its language and seconds are given
   expect(orders.filter((_, index) => doubted[index])).toEqual([]);
 });
 
-test("no wish is doubted that is ordered as it is, with seconds enough", async () => {
+test("no wish that is ordered word for word, with enough seconds, is doubted", async () => {
   const orders = Object.values(wishes)
     .flat()
     .map(({ wish, language }): Order => ({ topic: wish, language, duration: 90 }));
@@ -94,13 +94,16 @@ test.each<[string, Order]>([
   ["400 characters of Japanese in 45 seconds", { topic: repeated("ja", 20), language: "ja", duration: 45 }],
   ["600 characters of Chinese in 90 seconds", { topic: repeated("zh", 60), language: "zh", duration: 90 }],
   ["Thai for 70 seconds in 20", { topic: repeated("th", 20), language: "th", duration: 20 }],
-])("more words than 1.25 times what fits are doubted in any seconds: %s", async (_, order) => {
-  expect(await findingsOf(order)).toEqual([
-    expect.stringMatching(/would be spoken, and \d+ seconds of \w+ hold /),
-  ]);
-});
+])(
+  "more than 1.25 times the words that fit are doubted, however many seconds there are: %s",
+  async (_, order) => {
+    expect(await findingsOf(order)).toEqual([
+      expect.stringMatching(/would be spoken, and \d+ seconds of \w+ hold /),
+    ]);
+  },
+);
 
-test("a text that is too long for its seconds is told with the seconds that it takes", async () => {
+test("the doubt about a text that is too long names the seconds that it takes", async () => {
   expect(await doubtsOf({ topic: words(95) })).toEqual([
     {
       finding:
@@ -175,7 +178,7 @@ test.each([
   expect(await findingsOf({ topic, language: "pcm" })).toEqual([]);
 });
 
-test("other languages are noticed and not guessed, names are no words, and English lessons pass", async () => {
+test("other languages are noticed but not guessed, names don't count as words, and English lessons pass", async () => {
   const rates = await measureRates(samplesSchema.parse(languages));
 
   expect(rates.map(({ kind, count, failed }) => [kind, count, failed.length])).toEqual([
@@ -218,11 +221,11 @@ test.each([
   ["sr-Latn", "Lisica krade tačno jednu čarapu svake noći u godini."],
   ["zh-Hant", "狐狸每天晚上偷一隻襪子。"],
   ["ko", "여우는 每日 밤 양말을 한 짝씩 훔친다."],
-])("a language that is written in more than one script may be: %s, %s", async (language, topic) => {
+])("a language that has more than one script may use any of them: %s, %s", async (language, topic) => {
   expect(await findingsOf({ topic, language })).toEqual([]);
 });
 
-test("a language that was named with its script is to be written in it", async () => {
+test("a language code with a script rules out other scripts", async () => {
   const topic = "Лисица краде тачно једну чарапу сваке ноћи у години.";
 
   expect(await findingsOf({ topic, language: "sr-Latn" })).toEqual([
@@ -236,7 +239,7 @@ test.each([
   ["ch", "de", "Chamorro", "Switzerland", "German", FOREIGN_TEXTS.de],
   ["ee", "et", "Ewe", "Estonia", "Estonian", "Rebane varastab igal ööl täpselt ühe soki."],
 ])(
-  "the code of a country is doubted that names a small language: %s",
+  "a country's code that names a small language is doubted: %s",
   async (code, main, small, country, name, topic) => {
     expect(await doubtsOf({ topic, language: code, duration: 90 })).toEqual([
       {
@@ -248,7 +251,7 @@ test.each([
   },
 );
 
-test("a country's code is doubted besides the script of another language", async () => {
+test("a country's code is doubted in addition to the script of another language", async () => {
   expect(await findingsOf({ topic: repeated("ko", 2), language: "kr" })).toEqual([
     expect.stringMatching(
       /^The voice would speak Kanuri, but 14 of the topic's 14 words are in another script/,
@@ -269,7 +272,7 @@ test.each([
 });
 
 test.each(["de-DE", "a warm voice", "female", "Morgan Freeman", "clone:", "clone: "])(
-  "a voice that nobody knows is doubted: %j",
+  "an unknown voice is doubted: %j",
   async (voice) => {
     expect(await doubtsOf({ topic: "Tides", voice })).toEqual([
       {
@@ -320,7 +323,7 @@ Scene 2 (0:05 - 0:10):
 NARRATOR (whispering): Nobody knows **why** it never takes two.
 [A fox on a lawn] https://foxes.example/socks`;
 
-test("what only a reader of the script needs is counted", async () => {
+test("notes that only a reader of the script needs are counted", async () => {
   expect(await doubtsOf({ topic: SCRIPT })).toEqual([
     {
       finding:
@@ -365,7 +368,7 @@ test.each([
   "The host of the show: a fox. The title of this story is The Sock Thief. Scene 3 of the film is my favourite.",
   "[Scene 1 (0:00-0:05): **a fox** #fox https://foxes.example] The fox steals one sock.",
   "1. Find a fox.\n2. Hide your socks.\n- Or don't.",
-])("what is said is no note: %s", async (topic) => {
+])("words that are spoken are not counted as notes: %s", async (topic) => {
   expect(await findingsOf({ topic })).toEqual([]);
 });
 

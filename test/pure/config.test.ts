@@ -204,7 +204,7 @@ test.each<[variable: string, mistake: object, values: readonly string[]]>([
     apiPath("/api/v1"),
     ["https://a.example/eu/api/v1", "https://a.example/api/v1/generate"],
   ],
-])("a wrong %s is a problem, told without its value: %j", (variable, mistake, values) => {
+])("a wrong %s is a problem, reported without its value: %j", (variable, mistake, values) => {
   for (const value of values)
     expect([value, problemOf({ [variable]: value })]).toEqual([value, { variable, ...mistake }]);
 });
@@ -239,7 +239,7 @@ test("a database for a journal that another setting switches off is a problem", 
 test.each([
   ["FACELESS_POLL_SECONDS", ["0.05", "3600.1", "1e2", "5s"]],
   ["FACELESS_LOG_LEVEL", ["verbose"]],
-])("%s is harmless, so a wrong value is warned of and its default used", (variable, wrong) => {
+])("%s is harmless, so a wrong value causes a warning, and the default is used", (variable, wrong) => {
   const { problem, fix } = not(variable, ", or remove it");
   const usual = SETTING_LIST.find(({ name }) => name === variable)?.default;
   const warning = { variable, problem: `${problem}, so ${usual} is used`, fix };
@@ -266,7 +266,7 @@ test.each(["", "${env:KEY:-none}", "${user_config.x}"])(
   },
 );
 
-test("a placeholder in place of a needed value is said to be one", () => {
+test("a placeholder in place of a needed value is named as such", () => {
   expect(problemOf({ FACELESS_API_KEY: "${input:faceless-key}" })).toEqual({
     variable: "FACELESS_API_KEY",
     problem: "is not set: your client did not fill in the ${…} placeholder that it holds",

@@ -44,7 +44,7 @@ test("the tools that spend and publish say so, and one starts a job", () => {
   ]);
 });
 
-test("to a client that can ask, one description differs: who asks the user before an order", async () => {
+test("for a client that can ask, one description differs: it says who asks the user before an order", async () => {
   const listed = await Promise.all(
     [{}, ASKING].map(async (start) => (await (await connectModern(start)).raw.listTools()).tools),
   );

@@ -105,7 +105,7 @@ test("the topic is whole up to 4,000 characters, and in the job's resource at an
   expect(topicOf(long, { ...OPTIONS, wholeTopic: true })).toEqual([{ topic: long }, undefined]);
 });
 
-test("arguments and posts are those of a video that has ended", () => {
+test("only a video that has ended is described with its arguments and posts", () => {
   const known = { ...ordered(0), posts: [post("tiktok", "https://t.example/1")] };
 
   expect(describe(recordOf(RUNNING, known), OPTIONS).result).toEqual(RUNNING);
@@ -115,7 +115,7 @@ test("arguments and posts are those of a video that has ended", () => {
   });
 });
 
-test("text that others wrote into the journal can't hide, reorder or lead anywhere but to the web", () => {
+test("text that others wrote into the journal hides and reorders nothing, and leads only to the web", () => {
   const strange = "a\u202Eb\u001B[2J";
   const urls = [
     "javascript:alert(1)",

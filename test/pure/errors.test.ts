@@ -31,7 +31,7 @@ test.each([
   [30, "Wait. Calling again is safe from 14:31 on: tell the user."],
   [111, "Wait. Calling again is safe from 14:33 on: tell the user."],
   [36_000, "Wait. Calling again is safe from 00:31 on: tell the user."],
-])("a wait of %i s is told once, by the time of day if a chat can't wait", (seconds, said) => {
+])("a wait of %i s is stated once, as a time of day if a chat can't wait", (seconds, said) => {
   const facts = { nextStep: "Wait.", retryable: true, retryAfterSeconds: seconds };
 
   expect(describeFacts(facts)).toMatch(new RegExp(` no credits\\. ${said}$`));

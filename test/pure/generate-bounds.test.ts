@@ -117,7 +117,7 @@ test.each([
   expect(await lostWith(listed)).toMatchObject({ nextStep: text });
 });
 
-test("a lost answer names no job of another order, also of one that was answered after it", async () => {
+test("a lost answer names no job of another order, not even of one that was answered later", async () => {
   const computer = new Computer();
   const other = resolvers();
   computer.onGenerate = ({ topic }) =>
@@ -182,7 +182,7 @@ test("a request under way is withdrawn by its caller or the end of the process, 
   expect(await errorOf(process.generate(TIDES))).toMatchObject({ code: "cancelled" });
 });
 
-test("a paid request has what is left of its call's 38 s, by a clock that nobody sets", async () => {
+test("a paid request has what is left of its call's 38 s on the monotonic clock", async () => {
   const computer = new Computer();
   computer.onGenerate = fails("rejected");
   const disk = openPrivateFolder(computer.folder);

@@ -64,7 +64,7 @@ test.each([
   expect(computer.orders).toHaveLength(1);
 });
 
-test("a job that runs guards behind any number of failed ones of the same day", async () => {
+test("a running job still guards its order after any number of failed ones on the same day", async () => {
   const computer = await afterFirst();
   for (let number = 2; number <= 12; number += 1) {
     const earlier = await computer.process().generate(TIDES);
@@ -150,7 +150,7 @@ test.each([
   ["the same file, behind its line", 0],
   ["the next day's file", 12 * HOUR_MS],
 ])(
-  "a request that another process has made meanwhile is not made again, if that stands in %s",
+  "a request that another process has made meanwhile is not made again if its entry is in %s",
   async (_, afterMs) => {
     const computer = new Computer();
     const disk = openPrivateFolder(computer.folder);
@@ -175,7 +175,7 @@ test.each([
   },
 );
 
-test("a request whose line is gone when it is looked for is not sent", async () => {
+test("a request is not sent if its line is gone from the disk", async () => {
   const computer = new Computer();
   const append = async () => {};
   const process = computer.process({ disk: { ...openPrivateFolder(computer.folder), append } });
@@ -230,7 +230,7 @@ test("a code for an order that looks like a mistake is valid for that order alon
   expect(computer.orders).toEqual([TIDES]);
 });
 
-test("a user who is asked about each order isn't told of a repeat after a refund", async () => {
+test("a question about an order doesn't call it a repeat after a refund", async () => {
   const computer = await afterFirst();
   computer.statuses.set("job-1", "failed");
   const plans: OrderPlan[] = [];

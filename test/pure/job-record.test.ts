@@ -46,7 +46,7 @@ test("the first answer is a change only if the job has ended, and after its end 
   expect(hasChanged(ended, later)).toBe(false);
 });
 
-test("a job that has ended stays so, whatever a later answer or list says", () => {
+test("a job that has ended stays ended, whatever a later answer or list says", () => {
   const ended = answered(job("a", { status: "failed" }));
   const denied = withListed(answered(job("a"), ended), { jobId: "a", status: "processing" }, AT);
 

@@ -134,7 +134,7 @@ test("files are read in the order of their names, however the disk lists them", 
   expect(readdirSync(folder)).toHaveLength(2);
 });
 
-test("a long file is read in turns with what else is under way", async () => {
+test("reading a long file doesn't block other work", async () => {
   const { disk } = newJournal();
   const bytes = Buffer.from("\n".repeat(100_000));
   // Without a disk to wait for, other work has a turn only if the journal gives it one.
@@ -215,7 +215,7 @@ test("a file that was replaced by a longer one is read from its first line", asy
   expect(await topics(journal)).toEqual(["first", "second", "third", "fourth"]);
 });
 
-test("a file that is away at the moment in which it is read is read once it is back", async () => {
+test("a file that disappears while it is being read is read once it is back", async () => {
   const { folder, disk, journal: writer } = newJournal();
   await writer.begin(VIDEO);
   const [here, away] = [join(folder, TODAY), join(folder, "away")];
@@ -406,7 +406,7 @@ test.each([
   await use();
 });
 
-test("an entry whose line comes to the disk after its writing has failed was not sent", async () => {
+test("an entry that reaches the disk after its write has failed counts as not sent", async () => {
   const { folder, disk } = newJournal();
   const lines: string[] = [];
   const append: PrivateFolder["append"] = (_, text) => (lines.push(text), failing("EIO")());
@@ -419,7 +419,7 @@ test("an entry whose line comes to the disk after its writing has failed was not
   expect(await journal.entries()).toEqual([]);
 });
 
-test("an outcome that a disk did not take is written after the next look, once", async () => {
+test("an outcome that a disk did not take is written after the next read, once", async () => {
   const { folder, disk } = newJournal();
   const broken: PrivateFolder = { ...disk };
   const { journal, warnings } = openJournal(broken);

@@ -141,7 +141,7 @@ test("learns nothing of the unit from two answers at almost one moment, or of tw
   expect(limiter.waitMs("user")).toBe(61_000);
 });
 
-test("takes a limit of 0 on good answers for none", () => {
+test("reads a limit of 0 on good answers as no limit", () => {
   const { limiter, waits } = setup();
   acquire(limiter).release(ok(limitHeaders(60, 1, 50)));
   acquire(limiter).release(ok(limitHeaders(0, 0, 50)));

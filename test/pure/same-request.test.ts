@@ -109,7 +109,7 @@ test("orders are the same if and only if their topics compare equal, in any scri
   fc.assert(property, { numRuns: 3_000, seed: 56 });
 });
 
-test("the facts of the journal are made once as long as neither its entries nor the clocks change", async () => {
+test("the facts of the journal are computed once while neither its entries nor the clocks change", async () => {
   const computer = new Computer();
   const { journal, generate } = computer.process();
   await generate(TIDES);
@@ -123,7 +123,7 @@ test("the facts of the journal are made once as long as neither its entries nor 
   expect(facts.of(await journal.entries(), 0).orders).toHaveLength(2);
 });
 
-test("each post is told by the name that was asked for, else by the service's, and a failed one is not", async () => {
+test("each post has the name that was asked for, else the service's, and failed ones are left out", async () => {
   const computer = new Computer();
   const process = computer.process();
   await process.publish(["tiktok"]);

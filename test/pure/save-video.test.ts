@@ -106,7 +106,7 @@ test("an older video's file that is refused is requested three times", async () 
   expect(attempts).toEqual([0, 1, 3]);
 });
 
-test("a file that stays held by another program for ten seconds is a failed save", async () => {
+test("a save fails if another program holds the file for ten seconds", async () => {
   vi.spyOn(promises, "rename").mockRejectedValue(Object.assign(new Error("held"), { code: "EBUSY" }));
   onTestFinished(() => void vi.restoreAllMocks());
   const { attempts, seconds, end } = setUp(() => undefined);
@@ -115,7 +115,7 @@ test("a file that stays held by another program for ten seconds is a failed save
   expect({ attempts, seconds: seconds() }).toEqual({ attempts: [0], seconds: 10 });
 });
 
-test("a list of saved files that stays held costs nothing but itself", async () => {
+test("a list of saved files that another program holds fails nothing else", async () => {
   vi.spyOn(promises, "appendFile").mockRejectedValue(Object.assign(new Error("held"), { code: "EBUSY" }));
   onTestFinished(() => void vi.restoreAllMocks());
   const { folder, warnings, end } = setUp(() => undefined);

@@ -45,7 +45,7 @@ test.each<[string, string]>([
     "Create a key in the account settings of the service, section API, and put it in this server's settings in your client. Then restart this server. To try it without an account, start it with --sandbox.",
     "Create a key in the account settings of the service, section API, and set it here. To try it without an account, start it with --sandbox.",
   ],
-])("in a terminal %j is told to its reader", (text, told) => {
+])("in a terminal %j addresses its reader", (text, told) => {
   expect(forTerminal(text)).toBe(told);
 });
 

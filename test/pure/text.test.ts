@@ -73,6 +73,6 @@ test.each([
   [180_000, "3 minutes ago"],
   [2 * 3_600_000, "2 hours ago"],
   [86_400_000, "1 day ago"],
-])("tells %i ms since as %j", (ms, told) => {
+])("describes an age of %i ms as %j", (ms, told) => {
   expect(describeAge(ms)).toBe(told);
 });

@@ -141,7 +141,7 @@ test("a late failure that proves nothing leaves the error and its videos", async
   });
 });
 
-test("an order whose earlier one is answered while videos are listed gets the job of that", async () => {
+test("an order gets the job of an identical one that is answered while videos are listed", async () => {
   const computer = new Computer();
   const answer = resolvers();
   computer.onGenerate = () => answer.promise;

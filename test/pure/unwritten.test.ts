@@ -76,7 +76,7 @@ test("an outcome is written as the process ends, even if another request's answe
 });
 
 test.each<["done" | "rejected"]>([["done"], ["rejected"]])(
-  "where nobody gives up on a call, it ends once its outcome is written: %s",
+  "a call that nobody gives up on ends once its outcome is written: %s",
   async (outcome) => {
     const computer = new Computer();
     const { journal } = processWithBrokenDisk(computer, 3);

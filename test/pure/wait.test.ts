@@ -41,7 +41,7 @@ test("a call that waits for a job returns the final video although the status ha
   expect(world.clock.pending()).toBe(0);
 });
 
-test("a wait looks a last time one second before it runs out", async () => {
+test("a wait reads the job one last time a second before it runs out", async () => {
   const world = runningWorld();
   const wait = waitFor(world, 4);
   const ended = job("a", { status: "completed", videoUrls: [CLIP], finalVideoUrl: FINAL });
@@ -70,7 +70,7 @@ test("a wait that runs out returns the job as it is at that time", async () => {
   expect(world.clock.pending()).toBe(0);
 });
 
-test("a wait that a sleep of the process has cut short still looks once, and returns what it finds", async () => {
+test("a wait that a sleep of the process has cut short still reads once, and returns what it finds", async () => {
   const world = runningWorld();
   const wait = waitFor(world, 50);
   await world.until(5);

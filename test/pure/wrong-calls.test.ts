@@ -66,7 +66,7 @@ test.each<[object, object]>([
   expect(computer.orders).toEqual([{ topic: "Tides", ...sent }]);
 });
 
-test("a topic of one word that elsewhere means nothing is a topic", async () => {
+test('a topic may be a single word that means "no value" elsewhere', async () => {
   const { call, computer } = createHarness(generateVideo);
   for (const topic of ["None", "null", ["Undefined"]])
     // eslint-disable-next-line no-await-in-loop -- one order after the other

@@ -62,14 +62,14 @@ function expectedCall(faultCase: FaultCase) {
 const CASES = faultCases().map((faultCase) => [nameOf(faultCase), faultCase] as const);
 
 test.concurrent.each(CASES.filter(([, { point }]) => point.deadlineMs === undefined))(
-  "a fault is told and recorded as it is, and the request repeated only if it may be: %s",
+  "a fault is reported and recorded as it is, and the request repeated only if it may be: %s",
   async (_, faultCase) => {
     expect(await observe(faultCase)).toEqual(expectedCall(faultCase));
   },
 );
 
 test.each(CASES.filter(([, { point }]) => point.deadlineMs !== undefined))(
-  "a fault that lasts until the deadline is told and recorded as it is: %s",
+  "a fault that lasts until the deadline is reported and recorded as it is: %s",
   async (_, faultCase) => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
     onTestFinished(() => void vi.useRealTimers());
