@@ -35,6 +35,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/\bShorten it with the user, or /g, "Shorten it, or "],
   [/\blet them choose\b/g, "choose"],
   // Who it is.
+  [/ The user was asked and agreed\./g, ""],
   [/The user was asked and did not agree to /g, "You did not agree to "],
   [/\bthe user was\b/g, "you were"],
   [/\bthe user's\b/gi, "your"],

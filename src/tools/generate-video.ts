@@ -114,6 +114,7 @@ export const generateVideo = defineTool({
   async run({ confirm, ...order }, context) {
     const { generateOnce, config, jobs, signal, client } = context;
     if (order.voice !== undefined && SILENCE.test(order.voice)) throw silenceError(order.voice);
+    let hasAgreed = false;
     let unasked: OrderPlan | undefined;
     const ask = async (plan: OrderPlan) => {
       const needs = { mustAsk: config.confirmGenerate === "always", done: "ordered" } as const;
@@ -122,6 +123,7 @@ export const generateVideo = defineTool({
         needs,
         context,
       );
+      hasAgreed = isAgreed;
       unasked = isAgreed ? undefined : plan;
       return { userMs };
     };
@@ -139,6 +141,7 @@ export const generateVideo = defineTool({
       return {
         summary: inSentences(
           `The video was started: ${describeOrder(order)}.`,
+          hasAgreed && "The user was asked and agreed.",
           stateOf(status) !== "rendering" && `The service gives its status as ${quote(status, 60)}.`,
           unasked?.repeat !== undefined && "The call confirmed this repeat; the user was not asked.",
           (unasked?.doubts.length ?? 0) > 0 &&

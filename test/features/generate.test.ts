@@ -425,8 +425,9 @@ const EACH = SERIES.map((_, index) => started(`${index}${JOB_ID.slice(1)}`));
 describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   test("the question lists no first and a yes to all further orders last, with nothing preselected", async () => {
     const { call, questions } = await world({ connect, answers: [choose(PAY)] });
-    await call();
+    const started = await call();
 
+    expect(started.structuredContent?.["summary"]).toMatch(/ The user was asked and agreed\.$/);
     expect(questions).toEqual([
       {
         message: `Pay for a video, "Tides turn." (${ORDERED})? ${SPENDS}`,
