@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The first file that runs. ES5 alone: an old Node must be able to read it, to say which one is needed.
+// The first file that runs. It is plain ES5, so that an old Node.js can read it and say which version is needed.
 "use strict";
 (function () {
   // package.json's engines; a test keeps the two in step.

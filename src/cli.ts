@@ -37,7 +37,7 @@ const SAME_INTERRUPT_MS = 500;
  */
 const ADDRESS_ATTEMPT_MS = 2_000;
 
-/** A command needs the home folder of a user who has none. */
+/** Thrown if a command needs the home folder of a user who has none. */
 class NoHomeFolder extends Error {
   constructor() {
     super("this user has no home folder. Set HOME to a folder that this user can write to.");
@@ -52,7 +52,7 @@ process.stdout.on("error", (error: Error) => {
 process.stderr.on("error", () => {});
 setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_ATTEMPT_MS);
 
-// The one catch of all commands: whatever fails is told in a line, never as a stack trace. A server ends in its own way.
+// The one catch of all commands: it reports any failure in a line, never as a stack trace. A server ends in its own way.
 for (const event of FAULTS) process.on(event, failCommand);
 void run();
 
@@ -72,7 +72,7 @@ async function run(): Promise<void> {
   }
 }
 
-/** Undefined, after it was told, if the command line is wrong. */
+/** Reads the command line. Reports a mistake in it, and then returns undefined. */
 function readCommand(): Command | undefined {
   try {
     return parseCommandLine(process.argv.slice(2));
@@ -103,7 +103,7 @@ async function tellOfHelp(problem: string): Promise<void> {
   await tell(`${problem}; see ${commandOf("--help", { files: FILES, isOnNpm: IS_ON_NPM })}`);
 }
 
-/** Tells the user at a terminal. */
+/** Tells a user at a terminal that this is a server. */
 async function tell(text: string): Promise<void> {
   const { TerminalUi } = await import("./commands/terminal-ui.ts");
   new TerminalUi({ ...STREAMS, output: process.stderr, env: process.env }).print(
@@ -250,7 +250,7 @@ function endBySignal(signal: string): Promise<never> {
 /** Ends with 1 if the output could not be written, but for a reader that has read enough, such as head. */
 function endWhenWritten(exitCode: number): void {
   process.stdout.write("", () => {
-    // A failed write is told in a turn of its own.
+    // A failed write is reported in a later turn.
     setImmediate(() => {
       const isWritten = stdoutError === undefined || errnoOf(stdoutError) === "EPIPE";
       endProcess(isWritten && process.exitCode === undefined ? exitCode : 1);

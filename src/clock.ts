@@ -5,7 +5,7 @@ export interface Clock {
   now(): number;
   /** Monotonic milliseconds since some moment: for durations and due times. */
   monotonicMs(): number;
-  /** Runs `action` after `delayMs` unless the returned function is called first. Keeps no process running. */
+  /** Runs `action` after `delayMs` unless the returned function is called first. Doesn't keep the process alive. */
   after(delayMs: number, action: () => void): () => void;
 }
 
@@ -35,7 +35,7 @@ export async function readWhatHasCome(progress: () => unknown = () => 0): Promis
   } while (progress() !== before);
 }
 
-/** Resolves after this time, or when the signal aborts. Keeps no process running. */
+/** Resolves after this time, or when the signal aborts. Doesn't keep the process alive. */
 export function pause(clock: Pick<Clock, "after">, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -41,7 +41,7 @@ export interface Option {
   readonly value?: string;
   /** It may be repeated. */
   readonly isList?: boolean;
-  /** Taken besides what it usually takes: a word by a switch, or one that begins with - as a value. */
+  /** Accepted in addition to the usual: a word after a switch, or a value that begins with -. */
   readonly word?: string;
   /** Its short form, after one -. */
   readonly letter?: string;
@@ -147,7 +147,7 @@ export class UsageError extends BridgeError {
   }
 }
 
-/** `argv` without the interpreter and the script. Throws a UsageError. */
+/** Takes `argv` without the interpreter and the script. Throws a UsageError. */
 export function parseCommandLine(argv: readonly string[]) {
   const words = joinValues(argv);
   const at = words.findIndex((word) => !word.startsWith("-"));
@@ -226,14 +226,14 @@ export function isCommand(name: string): name is CommandName {
 
 export type GivenArguments = ReturnType<typeof readArguments>;
 
-/** Reads options in both `--camelCase` and `--kebab-case`. Throws a UsageError; `owner` is who takes them. */
+/** Reads options in both `--camelCase` and `--kebab-case`. Throws a UsageError. `owner` is the command or tool. */
 export function readArguments(argv: readonly string[], owner: string, options: Options) {
   const names = new Map(
     Object.entries(options).flatMap(([name, { letter }]) =>
       [`--${name}`, `--${kebab(name)}`, letter && `-${letter}`].map((spelling) => [spelling, name] as const),
     ),
   );
-  /** The values by name; a list has as many as were given. A switch that is on has the value "true". */
+  /** The values by name, one or more for a list. A switch that is on has the value "true". */
   const values = new Map<string, readonly string[]>();
   /** The words that aren't options. */
   const words: string[] = [];

@@ -47,7 +47,7 @@ export interface ServiceConfig {
    */
   readonly baseUrl: URL;
   readonly proxies: Proxies;
-  /** It is a sandbox, which this process has started or somebody else. */
+  /** True for a sandbox, whether this process or the user has started it. */
   readonly isSandbox?: true;
 }
 
@@ -71,13 +71,13 @@ export interface Setting<Value> {
   readonly values: string;
   /** The value that is used while it is not set. */
   readonly default: string;
-  /** The value, or what is wrong with the text; `undefined` where `values` already says it. */
+  /** Returns the value, or what is wrong with the text; undefined if `values` says that already. */
   readonly parse: (text: string, homeDir: string, env: Environment) => Value | Mistake | undefined;
   /** The fix while it is not set. Absent if it is not needed. */
   readonly whenUnset?: string;
-  /** A wrong value is replaced by the default, with a warning; for other settings it is a problem. */
+  /** True if a wrong value is replaced by the default, with a warning. For other settings it is a problem. */
   readonly isHarmless?: true;
-  /** It guards money or publicity: a placeholder that the client did not fill in must not lift the guard. */
+  /** True if it guards money or publicity: a placeholder that the client did not fill in must not lift the guard. */
   readonly isGuard?: true;
 }
 
@@ -210,7 +210,7 @@ export const SETTINGS = {
   },
 } satisfies Record<string, Setting<unknown>>;
 
-/** They say where the journal lies. */
+/** The settings that say where the journal lies. */
 export const JOURNAL_SETTINGS: readonly string[] = [SETTINGS.stateDir.name, SETTINGS.journalUrl.name];
 
 /** One text for --help, the documents and the forms. */
@@ -229,7 +229,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
       if (whenUnset !== undefined) problems.push(unsetProblem(env, variable, whenUnset));
       return undefined;
     }
-    // The model reads this, too: it must not hear how a guard is loosened.
+    // The model reads this, too, and must not learn how to loosen a guard.
     const fix = `Set it to ${values}${isGuard === true ? "" : ", or remove it"}`;
     const isUnfilled = isGuard === true && PLACEHOLDER.test(text);
     const value = isUnfilled
@@ -264,9 +264,9 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     maxGenerations: read(SETTINGS.maxGenerations),
     confirmGenerate: read(SETTINGS.confirmGenerate) ?? "on",
     confirmPublish: read(SETTINGS.confirmPublish) ?? "on",
-    /** Undefined keeps no journal on disk, as a sandbox does that ends with its process. */
+    /** Undefined if no journal is kept on disk, as for a sandbox that ends with its process. */
     stateDir: startsSandbox || stateDir === OFF ? undefined : (stateDir ?? ownStateDir),
-    /** True if it is made when it is missing. One that the user has set may lie on a disk to be mounted. */
+    /** True if a missing folder is made. One that the user has set may lie on a disk that isn't mounted yet. */
     makesStateDir: !startsSandbox && stateDir === undefined,
     /** The database that holds the journal beside what `stateDir` holds. Has a password: never show it whole. */
     journalUrl: startsSandbox ? undefined : journalUrl,
@@ -283,15 +283,15 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     ...settings,
     /** True for the sandbox's texts and journal entries: nothing is rendered, charged or posted. */
     sandbox,
-    /** This process starts the sandbox itself. Another one is reached as the service is, with the sandbox's key. */
+    /** True if this process starts the sandbox itself. Any other is reached as the service is, with the sandbox's key. */
     startsSandbox,
     /** Absent if there are problems, and if this process starts a sandbox, which has its own. */
     service,
-    /** The user knows the settings by the titles of the bundle's form. */
+    /** True if the user knows the settings by the titles of the bundle's form. */
     isBundle: isStartedByBundle(env),
     /** Settings that are needed, or guard money, privacy or publicity: every tool call fails with them. */
     problems,
-    /** Settings whose default is used instead. */
+    /** Invalid settings that fell back to their defaults. */
     warnings,
   };
 }

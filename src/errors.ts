@@ -43,19 +43,19 @@ export interface BridgeErrorFacts {
   readonly message: string;
   /** The next step for the user or model, as one to three sentences. */
   readonly nextStep: string;
-  /** Only the user can take the next step, which is worded for them. */
+  /** Set if only the user can take the next step, which then speaks to them. */
   readonly isForUser?: true;
   readonly outcome: Outcome;
   /** True if the same call may succeed later and is safe to make again. */
   readonly retryable: boolean;
-  /** Only where it is certain that the same call would fail until something else is changed. */
+  /** Set only if the same call would certainly fail until something else is changed. */
   readonly failsAgain?: true;
-  /** HTTP status, where there was an answer. */
+  /** The HTTP status, if there was an answer. */
   readonly status?: number | undefined;
   /** Whole seconds. */
   readonly retryAfterSeconds?: number;
   readonly serviceMessage?: ServiceMessage | undefined;
-  /** The journal's knowledge of the same job, as sentences of their own after the service's words. */
+  /** What the journal knows of the same job, in sentences after the service's words. */
   readonly journal?: string;
 }
 
@@ -85,10 +85,10 @@ export class DeadlineError<Result> extends BridgeError {
   }
 }
 
-/** Said of a code that confirms something else, or nothing any more. */
+/** The sentence about a code that confirms something else, or nothing any more. */
 export const STALE_CODE = "The confirm code of this call is not valid.";
 
-/** The caller, or the end of the process, has ended a call that had sent nothing of its own. */
+/** The error of a call that the caller or the end of the process has ended before it sent anything. */
 export function cancelledError(message: string): BridgeError {
   const nextStep = "Call again if the result is still wanted.";
   return new BridgeError({ code: "cancelled", message, nextStep, outcome: "not_sent", retryable: true });
@@ -114,7 +114,7 @@ const LONG_WAIT_SECONDS = 30;
 /**
  * The whole text of a failure for the user or model: what failed, the service's code and status, whether
  * anything was spent or published, whether calling again is safe, and what to do next. `nowMs` is since the epoch,
- * and `done` says in place of the effect what was done.
+ * and `done` replaces the sentence about the effect.
  */
 export function describeFailure(
   error: BridgeError,
@@ -174,7 +174,7 @@ export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error ? String(error.code) : undefined;
 }
 
-/** Anything thrown, as a BridgeError: an error of another type is a fault of this server. */
+/** Turns anything thrown into a BridgeError. An error of another type is a fault of this server. */
 export function toBridgeError(error: unknown, outcome: Outcome): BridgeError {
   if (error instanceof BridgeError) return error;
   return new BridgeError(

@@ -1,10 +1,10 @@
-// Takes the API key out of everything that leaves the process. Pure: works on finished text of any kind.
+// Removes the API key from everything that leaves the process. Pure: works on finished text of any kind.
 
 const REDACTED = "[redacted]";
 /** The sandbox's, which is no secret: its own error text names it. */
 const PUBLIC_KEY = "fl_sandbox";
 
-/** Takes the key out of a text. A text that is JSON stays JSON. */
+/** Removes the key from a text. A text that is JSON stays JSON. */
 export type Redact = (text: string) => string;
 
 /**

@@ -100,12 +100,12 @@ export function describeAge(ms: number): string {
   return "just now";
 }
 
-/** A clause as a sentence begins. */
+/** Begins a clause with a capital letter, as a sentence. */
 export function capitalized(clause: string): string {
   return `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}`;
 }
 
-/** A text of the sentences that apply. */
+/** Joins the sentences that apply. */
 export function inSentences(...sentences: readonly (string | false | undefined)[]): string {
   return sentences.filter(Boolean).join(" ");
 }

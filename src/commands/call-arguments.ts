@@ -75,7 +75,7 @@ function parseObject(json: string): object {
     const value: unknown = JSON.parse(json);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Its message would repeat the text.
+    // The parser's message would repeat the text.
   }
   throw new UsageError(
     "the arguments are not a JSON object (some shells remove its quotes: give it on stdin, with -)",
@@ -95,7 +95,7 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** Ends with the interrupt, too: at a terminal nothing else may ever end it. */
+/** Reads stdin until it ends or the interrupt: at a terminal nothing else may ever end it. */
 async function readStdin(what: string, { input, errors, interrupted }: Host): Promise<string> {
   if (input.isTTY === true) errors.write(`Type ${what}, and end with Ctrl-D.\n`);
   const chunks: Buffer[] = [];
@@ -112,7 +112,7 @@ async function readStdin(what: string, { input, errors, interrupted }: Host): Pr
   return decode(Buffer.concat(chunks), "what came on stdin");
 }
 
-/** Strictly: a damaged text would be paid for as it is. */
+/** Decodes strictly, since a damaged text would be paid for as it is. */
 function decode(bytes: Uint8Array, what: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

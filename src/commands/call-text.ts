@@ -50,7 +50,7 @@ function inColumns(...values: readonly unknown[]): string {
 
 const OURS = new Set(["posted", "posted before"]);
 
-/** A link, a time or an id as it is, and anything else quoted unless it is one word. */
+/** Leaves a link, a time or an id as it is, and quotes anything else unless it is one word. */
 function shown(text: string): string {
   const isPlain = OURS.has(text) || /^(?:https?:\/\/[!-~]+|[\w.:+-]{1,64})$/i.test(text);
   return isPlain ? text : text.includes(" ") ? quote(text, 80) : quoteName(text);

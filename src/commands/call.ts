@@ -22,7 +22,7 @@ import { forTerminal } from "./terminal-text.ts";
 import { TerminalUi } from "./terminal-ui.ts";
 
 const MAX_WAIT_MS = 15 * 60_000;
-/** What was not sent yet ends within this time after an interrupt. */
+/** After an interrupt, a call that has sent nothing ends within this time. */
 const CANCEL_MS = 300;
 const AWAITED = {
   "same request":
@@ -82,7 +82,7 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
   }
 }
 
-/** A look at a job that was ordered has failed. What becomes of the job isn't known, and the same call looks again. */
+/** The error after a failed read of an ordered job. Its state isn't known, and the same call reads it again. */
 function afterOrder({ facts, cause }: BridgeError): BridgeError {
   const { failsAgain: _, ...others } = facts;
   return new BridgeError({ ...others, outcome: "unknown", retryable: true }, cause);
@@ -97,7 +97,7 @@ function aboutSandboxes(host: Host): string {
   return `With --sandbox each call has a sandbox of its own, which ends with the call, links included. For more than one call, run this, and set FACELESS_BASE_URL=http://127.0.0.1:8080 and FACELESS_API_KEY=fl_sandbox: ${commandOf("sandbox --port 8080", host)}`;
 }
 
-/** `onOrdered` gets the id of a job that is then followed. */
+/** Calls `onOrdered` with the id of a job that it then follows. */
 async function run(
   { tool, args, config, waits }: Call,
   tools: LocalTools,
@@ -114,7 +114,7 @@ async function run(
     onOrdered(jobId);
     ui.print(`Job ${jobId}: ${String(result["summary"])}`);
     const ended = await follow(jobId).catch((error: unknown) => {
-      // The order is what there is to tell.
+      // Prints the order in place of the job's state.
       if (host.interrupted.aborted) return result;
       throw error;
     });
@@ -123,7 +123,7 @@ async function run(
   return config.startsSandbox ? { ...result, nextStep: aboutSandboxes(host) } : result;
 }
 
-/** Says that the outcome could not be recorded, if the job was followed since. */
+/** Says that the outcome could not be recorded, if the job was followed after that. */
 function withUnrecorded(result: Result, tools: LocalTools): Result {
   const sentence = describeUnrecorded(tools.unrecorded());
   const summary = String(result["summary"]);
@@ -131,14 +131,14 @@ function withUnrecorded(result: Result, tools: LocalTools): Result {
   return { ...result, summary: `${summary} ${sentence}` };
 }
 
-/** Says that a video was not saved, if nothing else says why. */
+/** Says that a video was not saved, unless the result says why. */
 function withUnsaved(result: Result, tools: LocalTools): Result {
   if (tools.unsaved(result["jobId"]) !== "untold") return result;
   const sentence = "It is not saved on this computer yet: make the same call again later.";
   return { ...result, summary: `${String(result["summary"])} ${sentence}` };
 }
 
-/** Asks what a client would ask its user. False: `--yes` stands for the answer. */
+/** Asks what a client would ask its user. Returns false if `--yes` stands for the answer. */
 async function askAtTerminal(
   describe: Parameters<ToolContext["askUser"]>[0],
   { config, tool, saysYes }: Call,
@@ -168,7 +168,7 @@ async function askAtTerminal(
   });
 }
 
-/** Rejects once the user has left: at the first interrupt, but at the second if a paid or public request was sent. */
+/** Rejects at the first interrupt, or at the second if a paid or public request was sent. */
 async function failWhenLeft({ tool }: Call, tools: LocalTools, host: Host, ui: TerminalUi): Promise<never> {
   await aborted(host.interrupted);
   await pause(host.clock, CANCEL_MS);

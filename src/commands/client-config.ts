@@ -36,14 +36,14 @@ import { TerminalUi } from "./terminal-ui.ts";
 
 const MAX_WIDTH = 80;
 
-/** What is left to do, in one or two ways. */
+/** A step that is left to do, in one or two ways. */
 interface Step {
   readonly text: string;
   /** A line to paste into a terminal. */
   readonly command?: string | undefined;
   /** What goes into the client's file. */
   readonly entry?: string;
-  /** The same by hand. */
+  /** How to do it by hand. */
   readonly or?: Step;
 }
 
@@ -80,7 +80,7 @@ function printStep(label: string, { text, command, entry, or }: Step, ui: Termin
   if (or !== undefined) printStep("   Or do it by hand: ", or, ui, host);
 }
 
-/** Brings the entry into the client's file. */
+/** The step that brings the entry into the client's file. */
 function stepsToAdd(client: ClientName, entry: Entry, onWindows: boolean, host: Host): readonly Step[] {
   const format = FORMATS[client];
   const document = printDocument(format, entry);
@@ -230,7 +230,7 @@ export function entryOf(client: ClientName, options: LaunchOptions, url: string)
   return { ...launch(options), ...(!options.sandbox && { env }), isInstalled };
 }
 
-/** The values that the user has to write into the text in place of these examples, as the end of a sentence. */
+/** Names, as the end of a sentence, the values that the user has to write in place of the examples. */
 function withOwnValues(text: string, examples = [EXAMPLE_KEY, EXAMPLE_URL]): string {
   const words = text.split(/["'=\s]/);
   const values = [

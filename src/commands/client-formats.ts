@@ -8,7 +8,7 @@ import { EXAMPLE_KEY, EXAMPLE_URL, type Launch, SERVER } from "./server-entry.ts
 
 /** Some clients end a call after 60 s. */
 const CALL_SECONDS = 120;
-/** Codex waits for a call as long as it is told to. get_video_status takes up to 240 s. */
+/** Codex waits for a call as long as its entry says. get_video_status takes up to 240 s. */
 const CODEX_CALL_SECONDS = 300;
 /** Some clients give npx 10 s, in which it may have to download the package. */
 const START_SECONDS = 60;
@@ -23,9 +23,9 @@ export interface Entry extends Launch {
 }
 
 export interface Placeholders {
-  /** Those of variables of the client's own environment: the groups `name` and, if it takes one, `fallback`. */
+  /** Placeholders for variables of the client's environment. Groups: `name` and, if there can be one, `fallback`. */
   readonly ofShell?: RegExp;
-  /** Those with values that only the client knows, such as an answer of its user. */
+  /** Placeholders for values that only the client knows, such as its user's answer. */
   readonly ofClient?: RegExp;
 }
 
@@ -54,11 +54,11 @@ export interface ClientFormat {
   readonly top?: (entry: Entry) => object;
   /** True if the entries are a list, and not fields by their names. */
   readonly isList?: true;
-  /** The client's own command that adds the entry. ENV stands for its variables, START for what it starts, ENTRY and JSON for all. */
+  /** The client's own command that adds the entry. ENV stands for its variables, START for its command line, ENTRY and JSON for all of it. */
   readonly addCommand?: string;
   /** Its command that removes an entry, if `addCommand` fails as long as there is one. */
   readonly removeCommand?: string;
-  /** Beyond what the standard of its files allows: absent where nobody has tried. */
+  /** What the client accepts beyond the standard of its files; absent if nobody has tried. */
   readonly reads?: Readonly<
     Partial<Record<"comments" | "trailingCommas" | "missingCommas" | "byteOrderMark", boolean>>
   >;
@@ -68,9 +68,9 @@ export interface ClientFormat {
   readonly isInTerminal?: true;
   /** True if its command is a batch file on Windows: cmd.exe would obey the && of an entry. */
   readonly isBatchFile?: true;
-  /** Said if it starts servers in folders that its user trusts only. Without a full stop. */
+  /** A sentence for clients that only start servers in folders that their user trusts. Without a full stop. */
   readonly trust?: string;
-  /** Further things to do, before the client is restarted. */
+  /** Further steps before the client is restarted. */
   readonly steps?: readonly string[];
   /** Further notes. */
   readonly note?: string;
@@ -348,7 +348,7 @@ export function documentOf(format: ClientFormat, entry: Entry): object {
   return { ...top?.(entry), [root]: isList === true ? [form] : { [SERVER]: form } };
 }
 
-/** What a file that has entries already needs beside the entry: fields of which it may have some, too. */
+/** The fields that a file with other entries needs in addition to the entry. It may have some of them already. */
 export function sharedFieldsOf(format: ClientFormat, entry: Entry): readonly string[] {
   return Object.entries({ ...format.top?.(entry) }).flatMap(([name, value]) =>
     typeof value === "object" ? [name] : [],
@@ -390,7 +390,7 @@ export const VSCODE_INPUTS = [
   },
 ] as const;
 
-/** They ask for the address too if it is not known. */
+/** The inputs, which also ask for the address if it is not known. */
 function vscodeInputs({ env }: Entry): object {
   const asked = ({ id }: { id: string }) =>
     id === "faceless_key" || env?.["FACELESS_BASE_URL"] === EXAMPLE_URL;

@@ -30,7 +30,7 @@ export interface OpenOptions {
   readonly onWait?: GuardOptions["onWait"];
 }
 
-/** With the log and the service that the settings name. */
+/** Makes the application with the log and the service that the settings name. */
 export function openApplication(
   config: Config,
   clock: Clock,
@@ -51,7 +51,7 @@ export function openApplication(
   return { ...createApplication({ config, service, clock, log, redact, onWait }), redact };
 }
 
-/** It runs until the process ends. */
+/** Starts the sandbox, which runs until the process ends. */
 async function startSandboxService(renderSeconds: number, webhookPort: number | undefined) {
   const { startSandbox } = await import("../sandbox/sandbox.ts");
   const webhook = webhookPort === undefined ? {} : { webhook: { url: `http://127.0.0.1:${webhookPort}/` } };
@@ -107,7 +107,7 @@ export function createApplication({ config, service, clock, log, redact, onWait 
     }),
     publishOnce: new PublishOnce({ service, guard, journal }),
     finishPaidRequests() {
-      // A connection that hangs would take the time that is left for the outcomes.
+      // A hanging connection would use up the time that is left for the outcomes.
       clock.after(RECONNECT_MS, () => store.reconnect?.());
       return guard.close();
     },
@@ -122,7 +122,7 @@ export function createApplication({ config, service, clock, log, redact, onWait 
   };
 }
 
-/** How long the database may take to answer once the process is told to end. */
+/** How long the database may take to answer once the process begins to end. */
 const RECONNECT_MS = 300;
 /** The usual schedule is for renders of minutes. */
 const SANDBOX_POLL_SECONDS = 2;

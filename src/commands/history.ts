@@ -34,7 +34,7 @@ export async function runHistory(json: boolean, host: Host): Promise<number> {
   return requests === undefined ? 1 : 0;
 }
 
-/** The newest request first. There are none if the journal can't be read. */
+/** The requests, newest first; none if the journal can't be read. */
 async function readHistory(
   config: Config,
   clock: Clock,
@@ -76,7 +76,7 @@ async function readHistory(
   };
 }
 
-/** The entries that history leaves out: practice and what was paid for are never in one list. */
+/** Names the entries that history leaves out: practice and paid orders are never in one list. */
 function describeOthers(count: number, { sandbox }: Config): string {
   if (count === 0) return "";
   const [whose, show] = sandbox
@@ -86,7 +86,7 @@ function describeOthers(count: number, { sandbox }: Config): string {
   return `${entries} of the ${whose} ${count === 1 ? "is" : "are"} not shown: ${show} shows ${them}.`;
 }
 
-/** As JSON, and as a title and lines. `order` is that of the request's job, if the journal has it. */
+/** A request as JSON, and as a title and lines. `order` is that of its job, if the journal has it. */
 function describe(entry: JournalEntry, order: OrderEntry | undefined, isUnderWay: boolean) {
   const { atMs, client, operation, jobId, outcome, sandbox } = entry;
   const ordered: Readonly<Record<string, unknown>> = order ? { ...DEFAULTS, ...order.arguments } : {};

@@ -1,6 +1,6 @@
 // Keeps the copy of this server that entries start. They name app/bin.cjs, which loads the folder of one
-// version. Every copy is written whole into a folder of its own before bin.cjs names it, so that nothing that
-// runs or starts meanwhile misses a file.
+// version. Every copy is written whole into a folder of its own before bin.cjs names it, so that no server that
+// runs or starts meanwhile lacks a file.
 
 import { existsSync } from "node:fs";
 import { cp, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
@@ -32,7 +32,7 @@ export async function installCopy({ homeDir, files, clock }: Host) {
     const current = /"\.\/([\w.+-]+)\/bin\.cjs"/.exec(loader)?.[1];
     if (current !== undefined) {
       if (await isSameBuild(join(app, current), files)) return { script };
-      // Its age counts from its replacement on.
+      // Its age counts from its replacement.
       const now = new Date(clock.now());
       await utimes(join(app, current), now, now).catch(() => {});
     }
@@ -49,7 +49,7 @@ export async function installCopy({ homeDir, files, clock }: Host) {
   }
 }
 
-/** The entry and the names of all other files, which hold hashes of their content, are the same. */
+/** True if the entry file is the same, and the names of all others, which have hashes of their content. */
 async function isSameBuild(copy: string, files: string): Promise<boolean> {
   const describe = async (folder: string) => {
     const names = await readdir(folder, { recursive: true });

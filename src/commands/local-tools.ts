@@ -24,7 +24,7 @@ interface LocalOptions extends Pick<OpenOptions, "onWait"> {
   readonly onStarted?: (jobId: string) => void;
 }
 
-/** The pause after a look that failed, or after the poller has given a job up. */
+/** The pause after a failed read, or after the poller has given up a job. */
 const LOOK_AGAIN_MS = 10_000;
 
 /** `command`: its name. `ui`: shows the progress of a job that is followed. */
@@ -54,7 +54,7 @@ export function openTools(
         return published;
       },
     },
-    // A file is written in the background, which ends with this process: whoever waits for it waits until it is there.
+    // A file is written in the background, which ends with this process, so the call waits until the file is complete.
     videoSaver: {
       async refresh(jobIds, patienceMs = 0) {
         const isSaved = videoSaver.refresh(jobIds, patienceMs > 0 ? Infinity : 0);
@@ -80,7 +80,7 @@ export function openTools(
     unrecorded: application.unrecorded,
     /** The platforms of the last post that the service's answer did not mention. */
     missingResults: () => missingResults,
-    /** If the finished video of this job is not on this computer as it should be: whether the result says why. */
+    /** Undefined if the finished video is saved as it should be; otherwise whether the result says why it isn't. */
     unsaved(jobId: unknown): "told" | "untold" | undefined {
       if (config.saveDir === undefined || typeof jobId !== "string") return undefined;
       const record = jobs.get(jobId);
@@ -95,7 +95,7 @@ export function openTools(
       await jobs.restore();
       return runTool(tool, args, context);
     },
-    /** Follows the job, also past looks that fail, until it ends, the time is over or the signal fires. */
+    /** Follows the job, in spite of failed reads, until it ends, the time is over or the signal fires. */
     async follow(jobId: unknown, forMs: number) {
       await jobs.restore();
       const endsMs = clock.monotonicMs() + forMs;

@@ -31,7 +31,7 @@ export function openJournalStore(
   };
 }
 
-/** For a command that adds nothing. */
+/** Opens the journal for a command that adds nothing. */
 export function openJournal(store: JournalStore, { sandbox }: Pick<Config, "sandbox">): Journal {
   return new Journal({ store, isSandbox: sandbox, redact: (line) => line, onUnwritable() {} });
 }

@@ -8,7 +8,7 @@ import { startSandbox } from "../sandbox/sandbox.ts";
 import type { Host } from "./host.ts";
 import { TerminalUi } from "./terminal-ui.ts";
 
-/** Serves until the process is told to end. Returns the exit code: 1 if the port is not available. */
+/** Serves until the process begins to end. Returns the exit code: 1 if the port is not available. */
 export async function runSandbox(
   { port, webhook }: Extract<Command, { name: "sandbox" }>,
   host: Host,

@@ -28,7 +28,7 @@ export interface Streams {
 
 export type Server = ReturnType<typeof serve>;
 
-/** The time for removing unfinished downloads at the end. */
+/** The time to remove unfinished downloads at the end. */
 const CLEAN_UP_MS = 50;
 
 /** Serves until the client leaves, then calls `onClosed`. */
@@ -61,7 +61,7 @@ export function serve(
           onListed?.();
           // Calls are faster once zod may compile its schemas, which the build forbids at the start.
           z.config({ jitless: false });
-          // Long files take seconds to read, so it begins before the first call needs them. A database is not asked.
+          // Long files take seconds to read, so reading begins before the first call needs them. A database is not read.
           if (config.journalUrl === undefined) void application.jobs.restore();
         },
       },
@@ -81,7 +81,7 @@ export function serve(
   };
   return {
     /**
-     * Stops polling and takes no more requests. Resolves when no paid or public one is in flight any more, or
+     * Stops polling and accepting requests. Resolves when no paid or public one is in flight any more, or
      * after `patienceMs`.
      */
     async end(patienceMs: number): Promise<void> {
@@ -100,7 +100,7 @@ export function serve(
       const finished = application.finishPaidRequests();
       await Promise.race([finished, sleep(patienceMs, undefined, { ref: false })]);
       await nothingHalfSaved;
-      // The service's last answers still go to the client, which may be reading.
+      // The service's last answers still go to the client, which may still read.
       await nextTurn();
       await transport.close();
       service.close();

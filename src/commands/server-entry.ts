@@ -1,4 +1,4 @@
-// How an entry starts this server, so that no project can put another program in its place. Pure.
+// How an entry starts this server, so that no project can substitute another program. Pure.
 
 import { join } from "node:path";
 import { VERSION } from "../version.ts";
@@ -21,7 +21,7 @@ export interface LaunchOptions {
   readonly installation?: Launch | undefined;
 }
 
-/** The exact version: no other one arrives unasked, and the cached one starts without the registry. */
+/** The exact version, so that no other one arrives unasked and the cached one starts without the registry. */
 export const NPX_ARGS = ["-y", "--prefer-offline", `faceless-video-mcp@${VERSION}`] as const;
 
 /**
@@ -66,7 +66,7 @@ export function commandOf(
 
 /** A word as a POSIX shell takes it, or PowerShell. */
 export function quoteWord(word: string, windows = false): string {
-  // npm's .ps1 files lose a plain --, and cut a plain word that begins with - at its colon.
+  // npm's .ps1 files lose a bare --, and cut a bare word that begins with - at its colon.
   const isPlain = windows ? /^(?:--?[A-Za-z][\w-]*|[A-Za-z\d][\w.:/\\@-]*)$/ : /^[\w@%+=:,./-]+$/;
   if (isPlain.test(word)) return word;
   if (!windows) return `'${word.replaceAll("'", `'\\''`)}'`;

@@ -1,9 +1,9 @@
-// Words a tool's text, which is for a model that talks to a user, for the user who reads it in a terminal. Quoted
+// Rewords a tool's text, which speaks to a model about its user, for the user who reads it in a terminal. Quoted
 // text is the service's or the user's own and stays as it is. Pure.
 
-/** In this order. Where a sentence begins with what is left, it gets its capital letter at the end. */
+/** Applied in this order. Sentences that lose their beginning get a capital letter at the end. */
 const RULES: readonly (readonly [RegExp, string])[] = [
-  // What the reader sees anyway.
+  // Drops what the reader sees anyway.
   [/(?:Show|Give) the user the links?(?: of the posts|, and those of the posts)?\.(?: |$)/g, ""],
   [/If they want it posted and have not said where, ask\.(?: |$)/g, ""],
   [/Tell the user(?: what the service says| why [^.]*)?\.(?: |$)/g, ""],
@@ -12,7 +12,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/\bif the user has said that any /g, "if any "],
   [/ If that fails too, tell the user\./g, ""],
   [/: tell the user\./g, "."],
-  // What it is to do.
+  // Turns instructions to the model into the user's next step.
   [
     /Ask the user which accounts are connected: the service's website shows them\./g,
     "The service's website shows which accounts are connected.",
@@ -34,7 +34,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   ],
   [/\bShorten it with the user, or /g, "Shorten it, or "],
   [/\blet them choose\b/g, "choose"],
-  // Who it is.
+  // Turns "the user" into "you".
   [/ The user was asked and agreed\./g, ""],
   [/The user was asked and did not agree to /g, "You did not agree to "],
   [/\bthe user was\b/g, "you were"],
@@ -45,7 +45,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/\btells them what\b/g, "tells you what"],
   [/\bwhen they ask(?: for it)?\b/g, "later"],
   [/\b(if|what|after|only|and) they (still want|want|have|can)\b/g, "$1 you $2"],
-  // How it is done here.
+  // Turns tool calls into commands.
   [/, and put it in this server's settings in your client\b/g, ", and set it here"],
   [/,? and restart this server with it\./g, ", and set it here."],
   [/ Then restart this server\./g, ""],

@@ -53,7 +53,7 @@ export class TerminalUi {
     return this.#output.hasColors?.() === true;
   }
 
-  /** Shows the beginning of a step, with `lines` about it. */
+  /** Shows that a step begins, with `lines` about it. */
   step(title: string, lines: readonly string[] = []): void {
     this.print("");
     this.print(title, (line) => (this.isColoured ? styleText(["bold", "magenta"], line) : line));
@@ -72,7 +72,7 @@ export class TerminalUi {
   }
 
   /**
-   * Asks at a terminal. Anything but "y" or "yes" is a no, also the end of the input or the signal. What was typed
+   * Asks at a terminal. Anything but "y" or "yes" is a no, including the end of the input and the signal. What was typed
    * before the question doesn't answer it.
    */
   async confirm(question: string, signal?: AbortSignal): Promise<boolean> {

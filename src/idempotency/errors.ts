@@ -118,7 +118,7 @@ export function limitError(max: number, ordered: number, failed: number): Bridge
 
 /** The journal can't be used: a repeat could not be noticed. `place` is the file, the folder or the table. */
 export class JournalError extends BridgeError {
-  /** As a predicate of the journal, with the file. */
+  /** A predicate whose subject is the journal, with the file. */
   readonly problem: string;
   /** The user's fix, as a clause. */
   readonly fix: string;
@@ -173,7 +173,7 @@ function fixFor(use: "read" | "written", reason: string, place: string): string 
   }
 }
 
-/** The failure of a confirmed second post. Never say that waiting makes it safe. */
+/** The failure of a confirmed second post. It must never say that waiting makes it safe. */
 export function withoutWaiting(error: unknown): unknown {
   if (!(error instanceof BridgeError) || !error.facts.retryable) return error;
   const { retryAfterSeconds: _, ...facts } = error.facts;

@@ -38,16 +38,16 @@ export interface GenerateOnceOptions {
   readonly tryReadJob: (jobId: string, signal: AbortSignal) => Promise<JobLookup>;
   /** The jobs that this process knows. */
   readonly jobs: {
-    /** Tells them apart from those that become known later. */
+    /** Distinguishes them from those that become known later. */
     snapshot(): { has(jobId: string): boolean };
     hasFailed(jobId: string): boolean;
     /** Called for each job that is started, even if the answer comes after the call's end. */
     addStarted(jobId: string, order: Pick<OrderEntry, "arguments" | "client">, status: string): void;
     /** Called with the newest videos, as the service has just listed them. */
     updateFromPage(videos: readonly Video[], page: { readonly isFirstPage: boolean }): void;
-    /** Brings the journal's part of what is known of jobs up to date. Undefined if it can't be read. */
+    /** Updates what the journal says of jobs. Undefined if the journal can't be read. */
     readJournal(): Promise<readonly unknown[] | undefined>;
-    /** Of these videos, newest first, those that a request may have started so long ago. */
+    /** The videos among these, newest first, that a request of this age may have started. */
     possibleJobs(videos: readonly Video[], requestAgeMs: number): readonly { readonly jobId: string }[];
   };
 }
@@ -55,7 +55,7 @@ export interface GenerateOnceOptions {
 export interface CallerOptions {
   /** The code that an earlier answer gave for sending this request all the same. */
   readonly confirm?: string | undefined;
-  /** Cancels the call. A request that was sent is still seen through. */
+  /** Cancels the call, but not a request that was already sent. */
   readonly signal?: AbortSignal | undefined;
   /** The name and version of the MCP client, for the journal. */
   readonly client?: string | undefined;
@@ -64,16 +64,16 @@ export interface CallerOptions {
 export interface GenerateOptions extends CallerOptions {
   /** Why the order looks like a mistake. Counts only if the journal has no order of the same words. */
   readonly warnings?: readonly OrderWarning[];
-  /** `ask` is called before every order, not only before what `confirm` confirms. */
+  /** True if `ask` is called before every order, not only before what `confirm` confirms. */
   readonly asksFirst?: boolean;
   /** Called before an order is sent. Throws unless it may be sent; resolves to the time that the user took. */
   readonly ask?: (plan: OrderPlan) => Promise<{ readonly userMs: number }>;
 }
 
 export interface OrderWarning {
-  /** The finding, in figures, as one or more sentences. */
+  /** The finding in figures, as one or more sentences. */
   readonly finding: string;
-  /** Advice that would fit, as a sentence. */
+  /** The advice, as a sentence. */
   readonly advice: string;
 }
 
@@ -83,7 +83,7 @@ export interface OrderPlan {
   readonly key: string;
   /** The newest of the same orders, and how many there are; undefined for the first. */
   readonly repeat: { readonly ageMs: number; readonly count: number } | undefined;
-  /** What the code confirms although it looks like a mistake: the findings, in figures. */
+  /** The findings, in figures, that the code confirms. */
   readonly doubts: readonly string[];
 }
 
@@ -126,9 +126,9 @@ export class GenerateOnce {
       (entries) => journal.youngerThan(ORDER_GUARD_MS, entries).filter(isSame),
       signal,
     );
-    let confirmedKey: string | undefined; // the plan to which the user has agreed
+    let confirmedKey: string | undefined; // the plan that the user has agreed to
     let listing: Promise<readonly Video[] | undefined> | undefined;
-    /** Refuses the order for the sake of an earlier one, unless more is known of that once the videos are listed. */
+    /** Refuses the order because of an earlier one, unless listing the videos brings news of that. */
     const refuse = async (failure: BridgeError, earlier: OrderEntry, matching: readonly OrderEntry[]) => {
       const isFirst = listing === undefined;
       listing ??= this.#listVideos().catch(() => undefined);
@@ -174,7 +174,7 @@ export class GenerateOnce {
 
       const begun = await guard.begin(call, snapshot, intent);
       if (begun === undefined) continue;
-      // Taken before the request: while it is under way, a look at the video list may make its job known.
+      // Taken before the request: while it is in flight, a read of the video list may make its job known.
       const known = jobs.snapshot();
       try {
         const answer = this.#send(order, begun.earlier, call);
@@ -205,7 +205,7 @@ export class GenerateOnce {
     const count = matching.length;
     for (const { jobId, ...entry } of newestFirst) {
       if (jobId === undefined) continue;
-      // A look that began any later could end after the call.
+      // A read that began any later could end after the call.
       const job = leftMs() > LOOK_AFTER_MS ? await tryReadJob(jobId, signal) : undefined;
       if (typeof job === "object" && stateOf(job.status) === "refunded") continue;
       return { alreadyStarted: true, jobId, job, ageMs: journal.ageMs(entry), count, code };
@@ -216,7 +216,7 @@ export class GenerateOnce {
     return { failure: duplicateOrderError(repeat, count), unknown };
   }
 
-  /** Sends the request unless requests that were faster have used up the limit. */
+  /** Sends the request unless faster ones have used up the limit. */
   async #send(
     order: Order,
     earlier: readonly JournalEntry[],
@@ -239,7 +239,7 @@ export class GenerateOnce {
     if (recent.length - failed >= maxGenerations) throw limitError(maxGenerations, recent.length, failed);
   }
 
-  /** The failure of a request that was sent, with the jobs that appeared since. `known` are those from before. */
+  /** Adds the jobs that appeared since to the failure of a request that was sent. `known` has the earlier ones. */
   async #explain(
     failure: BridgeError,
     entry: JournalEntry,
@@ -275,7 +275,7 @@ export class GenerateOnce {
 
 const ENTRIES_PER_TURN = 10_000;
 
-/** True if one of the entries passes. A long journal must not hold up what else is under way. */
+/** True if one of the entries passes. Lets other work run meanwhile, since a journal may be long. */
 async function hasAny(
   entries: readonly JournalEntry[],
   passes: (entry: JournalEntry) => boolean,
@@ -288,9 +288,9 @@ async function hasAny(
   return false;
 }
 
-/** The late answer, or the failure that explains that there is none yet, whichever is there first. */
+/** The late answer, or the explained failure, whichever comes first. */
 async function firstOf<Answer>(late: Promise<Answer>, explaining: Promise<never>): Promise<Answer> {
-  // A late failure that proves nothing explains nothing either.
+  // A late failure that proves nothing doesn't explain anything either.
   const proven = late.catch((error: unknown) =>
     error instanceof BridgeError && error.facts.outcome !== "unknown" ? Promise.reject(error) : explaining,
   );

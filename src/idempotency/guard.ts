@@ -12,7 +12,7 @@ export interface GuardOptions {
   readonly journal: Journal;
   readonly clock: Clock;
   /**
-   * Set if nobody gives up on a call: it then waits for as long as an answer may come. Called when it begins to wait
+   * Set if nobody gives up on a call, which then waits for as long as an answer may come. Called when it begins to wait
    * for the same request of another call, when the answer to its own takes longer than usual, and for the journal.
    */
   readonly onWait?: ((awaited: "same request" | "answer" | "journal") => void) | undefined;
@@ -22,7 +22,7 @@ export interface GuardOptions {
 export interface GuardedCall<Entry> {
   /** The entries of the same request. */
   readonly select: (entries: readonly JournalEntry[]) => readonly Entry[];
-  /** Aborted once the caller cancels or the process is told to end. A request that was sent goes on. */
+  /** Aborts once the caller cancels or the process begins to end. A request that was sent goes on. */
   readonly signal: AbortSignal;
   /** Milliseconds that are left for waiting and for the request. */
   leftMs(): number;
@@ -33,14 +33,14 @@ export interface GuardedCall<Entry> {
 /** The journal once nothing of the same request is under way, or once the call's time is over. */
 export interface Snapshot<Entry> {
   readonly entries: readonly JournalEntry[];
-  /** Those of the same request. */
+  /** The entries of the same request. */
   readonly matching: readonly Entry[];
-  /** The newest of these that is still under way: nothing can be sent. */
+  /** The newest of these that is still under way, if one is: nothing can then be sent. */
   readonly inFlight: Entry | undefined;
 }
 
 const CANCELLED = "The call was cancelled before anything was sent.";
-/** How often a request that is under way is looked at. */
+/** How often the entry of a request that is under way is read. */
 const WAIT_STEP_MS = 250;
 
 export class Guard {
@@ -88,7 +88,7 @@ export class Guard {
         return { entries, matching, inFlight };
       }
       if (!hasWaited) onWait?.("same request");
-      // Aborted or not, the next turn looks.
+      // Aborted or not, the next turn checks.
       await pause(clock, WAIT_STEP_MS, call.signal);
     }
   }
@@ -151,7 +151,7 @@ export class Guard {
     return this.#track(finish());
   }
 
-  /** Sends nothing any more. Resolves when the outcome of everything that was sent is in the journal, if it takes it. */
+  /** Stops sending. Resolves when the outcome of everything that was sent is in the journal, if it can be written. */
   async close(): Promise<void> {
     this.#shutdown.abort();
     // Also before the answers that are awaited, which may never come.

@@ -1,4 +1,4 @@
-// Keeps the journal's files: lines of text, one file per UTC day, which all server processes of a user share.
+// Keeps the journal's files: lines of text, one file per UTC day, shared by all server processes of a user.
 // Knows no meaning of a line and no policy. Decides nothing by the clock but the name of a new file.
 
 import { join } from "node:path";
@@ -11,15 +11,15 @@ import { JournalError } from "./errors.ts";
 import type { JournalStore, OnLine } from "./journal.ts";
 
 const MAX_DAYS = 90;
-/** Matches the copies of programs for synchronising too, which have more in their names. */
+/** Also matches the copies that synchronising programs make, which have more in their names. */
 const FILE_NAME = /^journal-.*\.jsonl$/;
-/** What these programs leave in the place of a file whose content they keep elsewhere. */
+/** The names that these programs give to placeholders for files whose content they keep elsewhere. */
 const PLACEHOLDER = /^\.?journal-.*\.jsonl\.(?:icloud|nextcloud|owncloud)$/;
 const KEEP_HERE = "have the synchronising program keep that file on this computer";
 const NOT_AN_ENTRY =
   "look at the list of videos and at the accounts for what that line may have held, then remove the line, or put the file back as it was";
 const LINES_PER_TURN = 1_000;
-/** How much of what was read is compared before only the rest of a file is read. */
+/** How many of the last bytes are compared before only the rest of a file is read. */
 const COMPARED_BYTES = 256;
 
 /** How far a file was read. */
@@ -38,7 +38,7 @@ export class JournalFiles implements JournalStore {
   readonly #clock: Pick<Clock, "now" | "after">;
   /** By the files' names. */
   readonly #progress = new Map<string, Progress>();
-  /** Files of older days than are kept, as of the last look. */
+  /** Files that are older than the days to keep, as of the last read. */
   #outdated: readonly string[] = [];
 
   constructor(folder: PrivateFolder, clock: Pick<Clock, "now" | "after">) {
@@ -92,7 +92,7 @@ export class JournalFiles implements JournalStore {
     let [start, known, lines] = [read.length - tail.length, tail.length, read.lines];
     let bytes = await bytesFrom(start);
     if (!bytes.subarray(0, known).equals(tail)) {
-      // The file was edited, or is another one.
+      // The file was edited or replaced.
       [start, known, lines] = [0, 0, 0];
       bytes = await bytesFrom(start);
     }
@@ -101,7 +101,7 @@ export class JournalFiles implements JournalStore {
     // A last line without its end counts if it is whole, and is read again.
     const added = bytes.toString("utf8", known).split("\n");
     for (const [index, line] of added.entries()) {
-      // A long file must not hold up what else is under way.
+      // A long file must not hold up other work.
       if (index % LINES_PER_TURN === LINES_PER_TURN - 1) await nextTurn();
       if (!onLine(line, path))
         throw new JournalError("read", path, `line ${lines + index + 1} is not an entry`, NOT_AN_ENTRY);

@@ -17,9 +17,9 @@ import type { JournalStore, OnLine } from "./journal.ts";
 
 /** An unused connection is closed: a database allows few, and networks forget those that are silent. */
 const MAX_IDLE_MS = 60_000;
-/** How long a look waits for a kept connection before it makes another one: it may be dead without a sign. */
+/** How long a read waits for a kept connection before it makes another one: it may be dead without a sign. */
 const MAX_KEPT_MS = 3_000;
-/** After so long, a kept connection is tried by a look before anything is written through it. */
+/** After this time, a read tests a kept connection before anything is written through it. */
 const TRY_AFTER_MS = 5_000;
 /** How long a connection that could not be made in time fails all statements. */
 const KEPT_MS = 1_000;
@@ -27,7 +27,7 @@ const ROWS_PER_QUERY = 2_000;
 const MAX_REASON_CHARACTERS = 200;
 const [UNDEFINED_TABLE, UNDEFINED_COLUMN] = ["42P01", "42703"];
 const READ_ONLY = "25006";
-/** The error of TRUSTED. */
+/** The error that TRUSTED raises. */
 const DIVISION_BY_ZERO = "22012";
 
 // The schema is named, since users may have different search paths.
@@ -50,7 +50,7 @@ const CREATE = `create table if not exists ${TABLE} (
 const NOW = "select extract(epoch from clock_timestamp())::float8 * 1000 as now";
 const NEWEST = `select line from ${TABLE} order by position desc limit 1`;
 
-/** Lines are ASCII, so that no encoding takes a part of a character for a quotation mark. */
+/** Lines are ASCII, so that no encoding mistakes part of a character for a quotation mark. */
 function insert(lines: readonly string[]): string {
   const rows = lines.map((line) => `(E'${line.replace(/['\\]/g, "$&$&")}')`);
   return `insert into ${TABLE} (line) values ${rows.join(", ")}`;
@@ -77,7 +77,7 @@ interface Connection {
   readonly client: Promise<Client>;
   /** When it last gave an answer, on the monotonic clock. Undefined until it has. */
   answeredMs: number | undefined;
-  /** Until when it isn't made anew, so that a call that looks several times waits once. */
+  /** Until then no new connection is made, so that a call that reads several times waits once. */
   keptUntilMs: number;
 }
 
@@ -202,7 +202,7 @@ export class JournalPostgres implements JournalStore {
     socket.ref();
     try {
       const query = (await client).query([SAFE, ...statements].join("; "));
-      // So nothing else waits for it.
+      // Close it, so that nothing else waits for it.
       const onLate = () => socket.destroy();
       const results = await this.#inTime(limitMs, { what: "no answer", work: query, socket, onLate });
       connection.answeredMs = this.#clock.monotonicMs();
@@ -278,7 +278,7 @@ export class JournalPostgres implements JournalStore {
   #toJournalError(use: "read" | "written" | "understood", error: unknown): JournalError {
     const code = errnoOf(error) ?? "";
     if (code === DIVISION_BY_ZERO) return new JournalError(use, this.place, UNTRUSTED, REMAKE);
-    // If an address has several, their failures have no text of their own.
+    // If a name has several addresses, the error that joins their failures has no text of its own.
     const said = (error instanceof Error && error.message) || code;
     const { password } = this.#address;
     if (password === "" && (code === "28P01" || said.startsWith("SASL")))

@@ -11,11 +11,11 @@ const common = {
   id: z.string(),
   /** When it was begun, in milliseconds since the epoch, as far as a Date reaches. */
   atMs: z.number().min(-8.64e15).max(8.64e15),
-  /** None as long as it is not known. */
+  /** Absent until known. */
   outcome: z.enum(["done", "rejected", "not_sent"]).optional(),
   /** It was made with the sandbox's key: practice, which the account's requests don't see. */
   sandbox: z.literal(true).optional(),
-  /** The name and version of the MCP client that made the call, where it gave them. */
+  /** The name and version of the MCP client that made the call, if it gave them. */
   client: z.string().optional(),
   /** Where the store keeps the entry's first line. Known once it was read, and not written. */
   source: z.string().optional(),
@@ -54,24 +54,24 @@ export type Intent =
   | Pick<OrderEntry, "operation" | "arguments" | "client">
   | Pick<PublicationEntry, "operation" | "jobId" | "platforms" | "client">;
 
-/** Its outcome; with the job of an order that is done. */
+/** A request's outcome, with the job of an order that is done. */
 export type RequestOutcome = Required<Pick<JournalEntry, "outcome">> &
   Pick<OrderEntry, "jobId"> &
   Pick<PublicationEntry, "results">;
 
-/** Gets a line and where it is kept. Returns false if the line is not an entry, which it could hide. */
+/** Gets a line and its place. Returns false if the line is not an entry: it could hide one. */
 export type OnLine = (line: string, source: string) => boolean;
 
 /** Keeps the journal's lines. They are only added, and all processes that share the store see them. */
 export interface JournalStore {
   /** Where the lines are, for messages, without secrets. */
   readonly place: string;
-  /** Milliseconds since the epoch by the clock that dates the entries. */
+  /** Returns milliseconds since the epoch by the clock that dates the entries. */
   now(): number;
   /** Resolves when the lines, which are ASCII, are kept for good. Throws a JournalError; some may be kept. */
   append(lines: readonly string[]): Promise<void>;
   /**
-   * Calls `onLine` for each line that was added since the last look. Lines of one source come in the same order
+   * Calls `onLine` for each line that was added since the last read. Lines of one source come in the same order
    * for all processes. Throws a JournalError if a line can't be read or is not an entry: it might forbid the next
    * request. Never called twice at a time.
    */
@@ -88,28 +88,28 @@ const RESTORE = "make sure that nothing removes or hides what this server has wr
 
 export interface JournalOptions {
   readonly store: JournalStore;
-  /** Adds and shows the entries of a sandbox alone. Otherwise only those of the service, as all older ones are. */
+  /** True to add and show the entries of a sandbox alone; otherwise those of the service, which all old entries are. */
   readonly isSandbox?: boolean;
   /** A random UUID unless given. */
   readonly randomId?: (() => string) | undefined;
-  /** Takes the key out of a line. */
+  /** Removes the key from a line. */
   readonly redact: (line: string) => string;
   /** An outcome could not be written yet, and this process alone knows it. */
   readonly onUnwritable: (error: unknown) => void;
 }
 
-/** Nothing that was read or written is forgotten, even if files are removed or put back. */
+/** Forgets nothing that was read or written, even if files are removed or put back. */
 export class Journal {
   readonly #options: JournalOptions;
   /** By id; in the order in which this process has read them. */
   readonly #entries = new Map<string, JournalEntry>();
   /** The list that `entries` returns, which stays one object until an entry changes. */
   #list: readonly JournalEntry[] | undefined;
-  /** Outcomes that the store didn't take: they are written before the next line, or after the next look. */
+  /** Outcomes that the store didn't take. They are written before the next line or after the next read. */
   #unwritten: readonly string[] = [];
   /** Why it didn't. */
   #failure: unknown;
-  /** Looks run one after the other: two at once would both read what is new. */
+  /** Reads run one after the other: two at once would both read what is new. */
   #looks: Promise<void> = Promise.resolve();
 
   constructor(options: JournalOptions) {
@@ -132,7 +132,7 @@ export class Journal {
         store.fixIfHidden ?? RESTORE,
       );
     } catch (error) {
-      // A part of it may be in the store, or come there later.
+      // Part of it may already be stored, or may still arrive.
       await this.#record(own, { outcome: "not_sent" }).catch(() => {});
       throw error;
     }
@@ -152,7 +152,7 @@ export class Journal {
     await this.#look();
     if (this.#unwritten.length > 0) {
       await this.writeOutcomes();
-      // Others may have written meanwhile: what is decided by an old look could give a code for their request.
+      // Others may have written meanwhile: a decision on an old read could give a code for their request.
       await this.#look();
     }
     return (this.#list ??= this.#select(this.#options.isSandbox === true));
@@ -172,17 +172,17 @@ export class Journal {
     if (this.#unwritten.length > 0) await this.#write().catch((error: unknown) => (this.#failure = error));
   }
 
-  /** How many such requests of the other kind were read: the sandbox's, or the service's. */
+  /** How many requests of the other kind were read: the sandbox's, or the service's. */
   countOthers(): number {
     return this.#select(this.#options.isSandbox !== true).length;
   }
 
-  /** Milliseconds since the request was begun; 0 for one from the future, as a clock was set back. */
+  /** Milliseconds since the request was begun; 0 for one from the future, after a clock was set back. */
   ageMs({ atMs }: Pick<JournalEntry, "atMs">): number {
     return Math.max(0, this.#options.store.now() - atMs);
   }
 
-  /** Those that were begun less than so long ago. */
+  /** The entries that are younger than `ageMs`. */
   youngerThan(ageMs: number, entries: readonly JournalEntry[]): JournalEntry[] {
     const sinceMs = this.#options.store.now() - ageMs;
     return entries.filter(({ atMs }) => atMs > sinceMs);
@@ -203,7 +203,7 @@ export class Journal {
     );
   }
 
-  /** Those that wait for a look share its failure, so that no call waits for several. */
+  /** Callers that wait for a read share its failure, so that no call waits for several. */
   #look(): Promise<void> {
     const { store } = this.#options;
     const look = this.#looks.then(() => store.readNew((line, source) => this.#add(line, source)));
@@ -215,7 +215,7 @@ export class Journal {
     return look;
   }
 
-  /** A line that is there twice counts once. */
+  /** A duplicate line counts once. */
   async #write(...line: readonly string[]): Promise<void> {
     const unwritten = this.#unwritten;
     await this.#options.store.append([...unwritten, ...line]);
@@ -272,7 +272,7 @@ export class Journal {
   }
 }
 
-/** True for what has another form than entries of today, but is one. */
+/** True for an entry in another form than today's. */
 function isOfNewerVersion(json: unknown): boolean {
   return z.looseObject({ id: z.string(), operation: z.string() }).safeParse(json).success;
 }

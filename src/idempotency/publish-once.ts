@@ -1,4 +1,4 @@
-// The only way to post a video: leaves out platforms that have it, has the rest looked at and asked about, and
+// The only way to post a video: leaves out platforms that have it, has the rest checked and confirmed, and
 // sends it once. `run` has all steps in their order; guard.ts records and waits. A job's id is unique, so the
 // account makes no difference.
 
@@ -22,9 +22,9 @@ import {
 /** The posts that are about to be sent, for a last look and for the user's question. */
 export interface PublicationPlan {
   readonly jobId: string;
-  /** To be posted to; empty if the video was posted to all of them. */
+  /** The platforms to post to; empty if the video was posted to all of them. */
   readonly platforms: readonly string[];
-  /** The newest posts on those among them that were, or may have been, posted to before. */
+  /** The newest posts on those of them that have the video, or may have it. */
   readonly reposted: readonly (EarlierPost & { readonly ageMs: number })[];
   /** The newest posts on the platforms that are left out. */
   readonly alreadyPosted: readonly EarlierPost[];
@@ -46,7 +46,7 @@ export interface Published {
 }
 
 /**
- * Looks at all that can be looked at before a post, and asks the user. Throws unless it may be sent; resolves
+ * Checks all that can be checked before a post, and asks the user. Throws unless it may be sent; resolves
  * to the time that the user took.
  */
 export type Prepare = (plan: PublicationPlan) => Promise<{ readonly userMs: number }>;
@@ -75,7 +75,7 @@ export class PublishOnce {
     const { guard, journal, service } = this.#options;
     const wanted = { jobId, platforms: [...new Set(platforms.map(platformId))] };
     const call = guard.startCall((entries) => publicationsOn(entries, jobId, wanted.platforms), signal);
-    let preparedKey: string | undefined; // the plan that was looked at, and to which the user has agreed
+    let preparedKey: string | undefined; // the plan that was checked, and that the user has agreed to
     for (;;) {
       const snapshot = await guard.waitUntilIdle(call);
       const { inFlight, matching } = snapshot;
@@ -143,7 +143,7 @@ function publishedBy(
 }
 
 /**
- * Which platforms are sent to, by the publications of the job on the wanted ones. Throws a BridgeError if the
+ * Decides which platforms to send to, by the job's publications on the wanted ones. Throws a BridgeError if the
  * outcome of an earlier one is unknown and the caller has not confirmed a repeat. Pure.
  */
 function planPublication(

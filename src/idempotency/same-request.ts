@@ -36,12 +36,12 @@ const STABLE =
   /[^A-Z0-9\u0391-\u03A9\u0410-\u042F\u05D0-\u05EA\u0621-\u063A\u0641-\u064A\u0915-\u0939\u0E01-\u0E2E\u1100-\u115E\u1161-\u11FF\u3041-\u3096\u30A1-\u30FA\u3400-\u9FFF]+/g;
 const FIRST_CHARACTERS = 64;
 
-/** Equal for topics that make the same video; a part of a topic gives a part of it. Takes a fiftieth of the time. */
+/** Equal for topics that make the same video, and quick. Part of a topic gives part of its result. */
 function lettersOf(topic: string): string {
   return topic.toUpperCase().normalize("NFD").replace(STABLE, "");
 }
 
-/** The arguments of an order as the journal holds them, or as a caller gives them. */
+/** The arguments of an order, from the journal or a caller. */
 type Arguments = Readonly<Record<string, unknown>>;
 
 /** Tells which entries are of the same order. Remembers each topic that was compared, since that is what takes time. */
@@ -49,8 +49,8 @@ export class SameOrders {
   readonly #topics = new WeakMap<OrderEntry, string>();
 
   /**
-   * An argument that an entry lacks has today's default. One that this version does not know can't be compared, so
-   * it makes no difference: that costs a confirmation, never a video.
+   * An argument that an entry lacks has today's default. One that this version does not know can't be compared and
+   * counts as equal: that costs a confirmation, never a video.
    */
   matcherFor(order: Arguments): (entry: JournalEntry) => entry is OrderEntry {
     const topic = topicOf(order);
@@ -90,7 +90,7 @@ function settingOf(args: Arguments, name: SettingName): unknown {
   return args[name] ?? DEFAULTS[name];
 }
 
-/** The order without what was left out. */
+/** The order without absent arguments. */
 export function argumentsOf(order: Order): OrderEntry["arguments"] {
   return Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined));
 }
@@ -99,7 +99,7 @@ export function ordersOf(entries: readonly JournalEntry[]): OrderEntry[] {
   return entries.filter((entry) => entry.operation === "generate");
 }
 
-/** A platform's id. Two ids are two platforms: only the case makes no difference. */
+/** A platform's id in lower case. Two ids are two platforms. */
 export function platformId(name: string): string {
   return name.trim().toLowerCase();
 }
@@ -129,11 +129,11 @@ export interface EarlierPost {
   readonly platform: string;
   /** When it was requested, in milliseconds since the epoch. */
   readonly atMs: number;
-  /** The service's result for it. Undefined where the outcome is not known. */
+  /** The service's result for it; undefined if the outcome is not known. */
   readonly result: PlatformResult | undefined;
 }
 
-/** The posts of a publication. One that failed is none. */
+/** The posts of a publication, without those that failed. */
 export function postsOf(publication: PublicationEntry): EarlierPost[] {
   const { results = [], atMs } = publication;
   return platformsOf(publication).flatMap((platform): EarlierPost[] => {
@@ -144,18 +144,18 @@ export function postsOf(publication: PublicationEntry): EarlierPost[] {
 }
 
 export interface JobHistory {
-  /** The request that started the job, where this computer made it. */
+  /** The request that started the job, if this computer made it. */
   readonly order?: OrderEntry | undefined;
   readonly posts: readonly EarlierPost[];
 }
 
-/** The orders and jobs of the entries, at times of a clock that is ahead of the journal's by so much. */
+/** The orders and jobs of the entries, with times of a clock that is this far ahead of the journal's. */
 export function readFacts(entries: readonly JournalEntry[], aheadMs: number) {
   const local = aheadMs === 0 ? entries : entries.map((entry) => ({ ...entry, atMs: entry.atMs + aheadMs }));
   return { orders: ordersOf(local), jobs: jobHistories(local) };
 }
 
-/** Remembers the facts of the entries until these change: a long journal is looked at again and again. */
+/** Remembers the facts of the entries until they change, since a long journal is read again and again. */
 export class JournalFacts {
   #last:
     | { entries: readonly JournalEntry[]; aheadMs: number; facts: ReturnType<typeof readFacts> }
@@ -185,7 +185,7 @@ export function jobHistories(entries: readonly JournalEntry[]): ReadonlyMap<stri
   return histories;
 }
 
-/** The entries that one's own gives way to: those before it, in other sources, or already sent. */
+/** The entries that take precedence over `own`: those before it, in other sources, or already sent. */
 export function entriesAhead(entries: readonly JournalEntry[], own: JournalEntry): JournalEntry[] {
   const ownIndex = entries.findLastIndex(({ id }) => id === own.id);
   const ownSource = entries[ownIndex]?.source;

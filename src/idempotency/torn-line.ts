@@ -1,4 +1,4 @@
-// Tells a line that a crash has torn from one that something else has damaged. A torn one was never sent: a request
+// Distinguishes a line that a crash has torn from one that something else has damaged. A torn one was never sent: a request
 // is only sent once its line is whole on the disk. Pure.
 
 /** Every entry begins so. */
@@ -11,14 +11,14 @@ export function isTorn(text: string): boolean {
   if (text.lastIndexOf(START) > 0) return false;
   const closers: string[] = [];
   let isInString = false;
-  // An escaped quotation mark ends no string.
+  // An escaped quotation mark doesn't end a string.
   for (const [token] of text.matchAll(/\\.|["{}[\]]/g))
     if (token === '"') isInString = !isInString;
     else if (isInString) continue;
     else if (token === "{" || token === "[") closers.unshift(token === "{" ? "}" : "]");
     else closers.shift();
   const end = closers.join("");
-  // A part of an escape, of a number or of a word may be at its end, and a value or more may be missing after it.
+  // It may end within an escape, a number or a word, and a value or more may be missing after it.
   const [rest, missing] = isInString
     ? [text.replace(/\\(?:u[\da-f]{0,3})?$/i, ""), ['"', '":0']]
     : [text.replace(/[\w.+-]+$/, ""), ["", "0", ":0", '"":0']];

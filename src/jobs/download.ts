@@ -27,7 +27,7 @@ const NOT_A_VIDEO = "its link does not lead to a video";
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export interface DownloadOptions {
-  /** Plain http is allowed on this computer if the service runs here too. */
+  /** True if plain http is allowed on this computer, because the service runs here too. */
   readonly service: Pick<ServiceConfig, "baseUrl" | "proxies">;
   readonly signal: AbortSignal;
   /** Since the epoch. */
@@ -124,7 +124,7 @@ function checkedVideo(answer: Dispatcher.ResponseData, nowMs: number): Dispatche
 /** The bytes of a video that isn't too long. undici throws if less arrives than Content-Length says. */
 async function* checkedBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let bytes = 0;
-  let start = Buffer.alloc(0); // kept back until it is known for a video's
+  let start = Buffer.alloc(0); // held back until they prove to be a video's
   for await (const chunk of chunks) {
     bytes += chunk.length;
     checkSize(bytes);

@@ -37,7 +37,7 @@ export interface JobBookOptions {
   readonly readJournal: () => Promise<JournalFacts>;
 }
 
-/** `change`: a documented field of the job, its end being the last, or its following. `start`: by this process. */
+/** `change`: a documented field has changed, or following has ended. `start`: this process has started the job. */
 type JobEvent = "change" | "start";
 type Listener = (jobId: string) => void;
 
@@ -47,7 +47,7 @@ export class JobBook {
   readonly #options: JobBookOptions;
   /** By job; the most recent last, as far as their order is known. */
   #records = new Map<string, JobRecord>();
-  /** As it was last read; undefined if it can't be read. */
+  /** The orders as last read; undefined if the journal can't be read. */
   #journal: JournalFacts | undefined;
   readonly #listeners = { change: new Set<Listener>(), start: new Set<Listener>() };
   readonly #advised = new Set<string>();
@@ -91,7 +91,7 @@ export class JobBook {
     if (this.#journal === undefined) this.#restored = undefined;
   }
 
-  /** Tells which jobs are known now, also later when others are known. */
+  /** Returns a predicate for the jobs that are known now, which stays the same when more become known. */
   snapshot(): { has(jobId: string): boolean } {
     const records = new Set(this.#records.keys());
     const jobs = this.#journal?.jobs;
@@ -106,12 +106,12 @@ export class JobBook {
     return [...ids].slice(0, limit).map((jobId) => this.get(jobId));
   }
 
-  /** True if its render is known to have failed. */
+  /** True if the job's render is known to have failed. */
   hasFailed(jobId: string): boolean {
     return stateOf(lastStatus(this.get(jobId)) ?? "") === "refunded";
   }
 
-  /** Of these videos, newest first, those that a request for one may have started so long ago. */
+  /** The videos among these, newest first, that a request of this age may have started. */
   possibleJobs(videos: readonly Video[], requestAgeMs: number): readonly JobRecord[] {
     const records = videos.map(({ jobId }) => this.get(jobId));
     return possibleJobs(records, this.#options.clock.now() - requestAgeMs);
@@ -148,12 +148,12 @@ export class JobBook {
     this.#put(listed, isFirstPage ? "first" : "last");
   }
 
-  /** Remembers this of the job, and emits nothing. */
+  /** Remembers these facts of the job, and emits nothing. */
   note(jobId: string, part: Partial<Omit<JobRecord, "jobId">>): void {
     this.#set({ ...this.#recordOf(jobId), ...part });
   }
 
-  /** Remembers why the job is no longer followed, and has all who followed it look at it again. */
+  /** Remembers why the job is no longer followed, and emits a change so that its subscribers read it again. */
   endFollowing(jobId: string, reason: string): void {
     this.note(jobId, { followingEnded: reason });
     this.#emit("change", jobId);

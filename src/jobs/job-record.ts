@@ -26,7 +26,7 @@ export interface JobPost {
 /** The state of a finished video's file on this computer. */
 export type SavedVideo =
   | { readonly state: "saving" | "saved"; readonly path: string }
-  /** It was saved, and the user has removed it. */
+  /** The user has removed it since it was saved. */
   | { readonly state: "removed" }
   /** `problem` is a clause that follows a colon. */
   | { readonly state: "failed"; readonly problem: string };
@@ -41,7 +41,7 @@ export interface JobRecord {
   readonly state?: Job;
   /** When the service gave that answer, on the monotonic clock. */
   readonly fetchedAtMs?: number;
-  /** The same, in milliseconds since the epoch: for showing. */
+  /** The same in milliseconds since the epoch, to be shown. */
   readonly updatedAtMs?: number;
   /** The status in a list since then. */
   readonly listedStatus?: string;
@@ -49,9 +49,9 @@ export interface JobRecord {
   readonly createdAtMs?: number;
   /** When this process first saw it completed, in milliseconds since the epoch. */
   readonly seenReadyAtMs?: number;
-  /** The last one that the service gave, and when, on the monotonic clock. */
+  /** The last link that the service gave, and when, on the monotonic clock. */
   readonly link?: { readonly url: string; readonly atMs: number };
-  /** The link is not known or an older one, since the list could not be read. */
+  /** True if the link is unknown or old because the list could not be read. */
   readonly isLinkUnread?: boolean;
   readonly saved?: SavedVideo | undefined;
   /** Why the job is no longer followed though it has not ended, as a sentence. */
@@ -84,7 +84,7 @@ export function lastStatus({ state, listedStatus }: JobRecord): string | undefin
 }
 
 /**
- * Of the listed jobs, newest first, those that a request of that time may have started if its answer was lost. The
+ * The listed jobs, newest first, that a request of that time may have started if its answer was lost. The
  * service's clock may differ by some minutes.
  */
 export function possibleJobs(listed: readonly JobRecord[], requestedAtMs: number): JobRecord[] {
@@ -113,8 +113,8 @@ export interface AnsweredAt {
 }
 
 /**
- * With the job's own answer: still ended if it had ended, since a lagging replica of the service may answer with
- * an older state, and with the final video that a list gave.
+ * Adds the job's own answer. A job that had ended stays ended, since a lagging replica of the service may answer with
+ * an older state. The final video that a list gave stays, too.
  */
 export function withAnswer(record: JobRecord, answer: Job, { atMs, nowMs }: AnsweredAt): JobRecord {
   const { listedStatus: _, ...before } = record;
@@ -130,7 +130,7 @@ export function withAnswer(record: JobRecord, answer: Job, { atMs, nowMs }: Answ
   };
 }
 
-/** With what the video list says of the job. */
+/** Adds what the video list says of the job. */
 export function withListed(record: JobRecord, video: Video, { atMs, nowMs }: AnsweredAt): JobRecord {
   const { status, finalVideoUrl: url } = video;
   const { state } = record;

@@ -23,7 +23,7 @@ const MAX_FOLLOWING_MS = 60 * 60_000;
 const MAX_BACKOFF_MS = 60_000;
 /** Hints bring a job's poll forward at most this often: anything on this computer can send one. */
 const HINT_INTERVAL_MS = 5_000;
-/** A job that is due this soon shares the list with those that are due now. */
+/** A job that is due this soon shares the list request with those that are due now. */
 const DUE_SOON_MS = 2_000;
 /** After a list that failed, each job is asked for its status: that may work when the list doesn't. */
 const LIST_PAUSE_MS = 60_000;
@@ -39,7 +39,7 @@ interface FollowedJob {
   dueMs: number;
   /** When its own status was last requested. */
   askedMs: number;
-  /** It is due because of a hint. */
+  /** True if a hint made it due. */
   isHinted: boolean;
   /** When the last hint made it due. */
   hintedMs: number;
@@ -52,11 +52,11 @@ interface FollowedJob {
 }
 
 /**
- * A job that is due is asked for in one of two ways.
+ * There are two ways to ask for a job that is due.
  *
- * - Its own status: the first answer, one that a hint brought forward, one that has the clips again, and one that the
- *   list can't give (`mustAskItself`).
- * - The list: all others, if two or more are due. One request answers for all of them.
+ * - Its own status: for the first answer, after a hint, to read the clips again, and if the
+ *   list can't answer for it (`mustAskItself`).
+ * - The list: for all others, if two or more are due. One request answers for all of them.
  */
 export class Poller {
   readonly #options: PollerOptions;
@@ -171,7 +171,7 @@ export class Poller {
     await (canShare ? this.#readList() : this.#readStatus(next));
   }
 
-  /** The list may answer for it. */
+  /** True if the list may answer for it. */
   #sharesList({ jobId, mustAskItself, isHinted, askedMs }: FollowedJob): boolean {
     const { state, fetchedAtMs = askedMs } = this.#options.book.get(jobId);
     const maxAgeMs = Math.max(CLIPS_AGE.minMs, CLIPS_AGE.perJobMs * this.#jobs.size);
@@ -204,7 +204,7 @@ export class Poller {
   async #readStatus(job: FollowedJob): Promise<void> {
     const { reader, log } = this.#options;
     job.askedMs = this.#nowMs();
-    // Both stay so unless a hint comes meanwhile.
+    // Both keep these values unless a hint comes meanwhile.
     job.dueMs = Infinity;
     job.isHinted = false;
     try {

@@ -15,7 +15,7 @@ import type { JobBook } from "./job-book.ts";
 export type JobSource = Pick<Service, "getJob" | "listNewestVideos" | "backgroundWaitMs">;
 
 export interface ReadOptions {
-  /** No user waits: a completed job may lack its final video, which the next read for a user looks up. */
+  /** True if no user waits: a completed job may lack its final video, which the next read for a user looks up. */
   readonly background: boolean;
   /** Replaces the usual time of the request. */
   readonly deadlineMs?: number;
@@ -31,7 +31,7 @@ export interface JobReaderOptions {
 
 interface InFlightRead {
   readonly background: boolean;
-  /** One of the callers is a user, who wants the final video. */
+  /** True if one of the callers is a user, who wants the final video. */
   wantsFinalVideo: boolean;
   readonly answer: Promise<Job>;
 }
@@ -71,7 +71,7 @@ export class JobReader {
     }
   }
 
-  /** As `read`; undefined if it couldn't be read in a few seconds. Never rejects. */
+  /** Like `read`, but resolves to undefined if the job couldn't be read in a few seconds. Never rejects. */
   async tryRead(jobId: string, signal: AbortSignal): Promise<Job | "not found" | undefined> {
     const options = { background: false, deadlineMs: LOOK_FIRST_MS, signal };
     const read = this.read(jobId, options).catch((error: unknown) => {
@@ -82,7 +82,7 @@ export class JobReader {
     return Promise.race([read, pause(this.#options.clock, LOOK_FIRST_MS).then(() => undefined)]);
   }
 
-  /** The last answer if it is no older than `maxAgeMs`, else as `read`. */
+  /** Returns the last answer if its age is at most `maxAgeMs`, else reads the job. */
   async readRecent(jobId: string, maxAgeMs: number, signal: AbortSignal): Promise<Job> {
     const { book, clock } = this.#options;
     const { state, fetchedAtMs = -Infinity } = book.get(jobId);
@@ -120,7 +120,7 @@ export class JobReader {
     const { order, state } = book.get(jobId);
     const ageMs = book.ageMs(jobId);
     if (order === undefined || ageMs === undefined || ageMs > UNLISTED_MS) return error;
-    // The model itself looks again, whatever the refusal asks of the user.
+    // The next read is the model's own step, whatever the refusal asks of the user.
     const { isForUser: _, ...facts } = error.facts;
     return new BridgeError(
       {
@@ -151,7 +151,7 @@ export class JobReader {
     return inFlight;
   }
 
-  /** The documented status has no final video; a list that is no older than that answer may have it. */
+  /** The documented status has no final video. A list that was read after it may have it. */
   async #lookUpLink({ jobId, status }: Job, ageMs: number): Promise<void> {
     const { book, clock } = this.#options;
     const { link } = book.get(jobId);

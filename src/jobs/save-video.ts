@@ -50,7 +50,7 @@ const MAX_ATTEMPTS = 3;
 /** The file of a new job may reach its host minutes after the service has named the link. */
 const NEW_JOB_MS = 30 * 60_000;
 const MAX_RETRYING_MS = 5 * 60_000;
-/** A list that is older is read again before another attempt: the link may have run out. */
+/** An older list is read again before another attempt: the link may have expired. */
 const LINK_AGE_MS = 60_000;
 /** A virus scanner or a synchronising program may hold a file for a moment. */
 const HELD: ReadonlySet<string | undefined> = new Set(["EPERM", "EACCES", "EBUSY"]);
@@ -75,7 +75,7 @@ export class VideoSaver {
   readonly #pending = new Map<string, Promise<void>>();
   /** When a failed video may be tried again, on the monotonic clock. */
   readonly #retryAtMs = new Map<string, number>();
-  /** Each resolves when the last download that was given to it has ended. */
+  /** Each resolves when the last download that it was assigned has ended. */
   readonly #slots = Array.from({ length: MAX_DOWNLOADS }, () => Promise.resolve());
   readonly #shutdown = new AbortController();
 
@@ -236,7 +236,7 @@ export class VideoSaver {
     }
   }
 
-  /** Runs it when one of few others has ended. */
+  /** Runs it once fewer than MAX_DOWNLOADS others run. */
   async #inSlot(run: () => Promise<void>): Promise<void> {
     const ended = (this.#slots.shift() ?? Promise.resolve()).then(run);
     this.#slots.push(ended.catch(() => {}));

@@ -22,14 +22,14 @@ export interface WaitOptions {
   readonly clock: Clock;
 }
 
-/** The last look begins this long before the time is over, so that its answer comes in time. */
+/** The last read begins this long before the time is over, so that its answer comes in time. */
 const LAST_LOOK = { beforeEndMs: 1_000, maxShare: 0.25 } as const;
-/** A poll this recent doubles as the last look. */
+/** A poll this recent doubles as the last read. */
 const FRESH_MS = 500;
 
 /**
- * The job when it has ended, or as it stands when the time is over, the signal fires or its polling ends.
- * Never rejects: if the last look fails or takes too long, the last known state is the answer.
+ * Returns the job when it has ended, or its state when the time is over, the signal fires or its polling ends.
+ * Never rejects: if the last read fails or takes too long, the last known state is the answer.
  */
 export async function waitForEnd(options: WaitOptions, wait: Wait): Promise<Job> {
   const { reader, book } = options;
@@ -54,7 +54,7 @@ async function waitUntilOver(
   const lookMs = Math.min(LAST_LOOK.beforeEndMs, LAST_LOOK.maxShare * forMs);
   let cancelEnd = () => {};
   const lookOnce = () => {
-    // The end comes after the look even if the process slept through both.
+    // The timer for the end fires after the read even if the process slept through both.
     cancelEnd = clock.after(lookMs, stopWaiting);
     // The book emits the result; a failure leaves the last known state.
     reader.readRecent(jobId, FRESH_MS, signal).catch(() => {});

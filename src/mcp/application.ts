@@ -21,7 +21,7 @@ export interface Application extends Pick<ToolContext, "generateOnce" | "publish
   readonly poller: Poller;
   readonly videoSaver: VideoSaver;
   readonly waitForEnd: (wait: Wait) => Promise<Job>;
-  /** Sends nothing paid or public any more. Resolves when the outcomes of what was sent are known. */
+  /** Stops sending paid and public requests. Resolves when the outcomes of what was sent are known. */
   readonly finishPaidRequests: () => Promise<void>;
   /** True if users are asked before every order, where their client can ask. */
   readonly asksBeforeOrders: boolean;
@@ -30,7 +30,7 @@ export interface Application extends Pick<ToolContext, "generateOnce" | "publish
   /** True if clients are offered publish_video. */
   readonly canPublish: boolean;
   readonly elicitation: Elicitation;
-  /** An error's text with the names by which the user knows the settings. */
+  /** Replaces the names of settings in an error's text with those that the user knows. */
   readonly nameSettings: (text: string) => string;
   readonly clock: Clock;
   readonly log: Log;

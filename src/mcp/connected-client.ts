@@ -1,4 +1,4 @@
-// What a client says of itself when it connects. The SDK tells a server only after it was made, and its
+// What a client says of itself when it connects. The SDK passes that on only after the server was made, whose
 // instructions depend on it.
 
 import { CLIENT_CAPABILITIES_META_KEY } from "@modelcontextprotocol/server";
@@ -27,7 +27,7 @@ export class ConnectedClient {
     return canShowForms(this.#capabilities);
   }
 
-  /** True for a legacy client that declares tasks; a modern one does with each request. */
+  /** True for a legacy client that declares tasks. A modern one declares them with each request. */
   get hasLegacyTasks(): boolean {
     return valueAt(this.#capabilities, "tasks") !== undefined;
   }

@@ -1,6 +1,6 @@
 // Asks the user before something is posted or paid for, if the client can. A modern client gets the question as
-// its answer and calls again; a legacy one is asked while its call waits. Only this question's yes counts, and a
-// yes to all that follow.
+// its answer and calls again; a legacy one gets it while its call waits. Only a yes to this question counts, or a
+// yes to all further ones.
 
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -18,7 +18,7 @@ import { valueAt } from "../value-at.ts";
 type McpRequest = ServerContext["mcpReq"];
 type Server = McpServer["server"];
 
-/** Thrown out of a tool to answer its call with a question; the client calls again with the answer. */
+/** Thrown by a tool to answer its call with a question. The client calls again with the answer. */
 export class AskUser extends Error {
   override readonly name = "AskUser";
   readonly result: InputRequiredResult;
@@ -36,15 +36,15 @@ const MAX_ANSWER_MS = 5 * 60_000;
 /** Some clients leave a form open when its call has ended. */
 const MAX_FORM_MS = 24 * 3_600_000;
 
-/** What became of a yes that came too late, for the next result about its subject. */
+/** A sentence about a yes that came too late, for the next result about its subject. */
 type TooLate = Pick<Question, "jobId" | "tooLate">;
 
 export class Elicitation {
   readonly #log: Log;
   readonly #clock: Clock;
-  /** Modern protocol: the question's key by the state that the client gives back. Each serves once. */
+  /** Modern protocol: maps a single-use requestState to the question's key. */
   readonly #open = new Map<string, string>();
-  /** The choices to which the user has agreed for all that follows. */
+  /** The choices that the user has agreed to for all further questions. */
   readonly #agreedToAll = new Set<string>();
   /** Legacy protocol: the last question that offers such a choice. The next one waits for its answer. */
   #lastOffer: Promise<unknown> = Promise.resolve();
@@ -76,8 +76,8 @@ export class Elicitation {
   }
 
   /**
-   * What became of late yeses, as sentences, once: about a job in a result or call that names it, about an order
-   * in any.
+   * Returns the sentences about late yeses once each: about a job for a result or call that names it, about an order
+   * for any.
    */
   takeTooLate(names: (jobId: string) => boolean): string | undefined {
     const isAbout = ({ jobId }: TooLate) => jobId === undefined || names(jobId);
@@ -105,7 +105,7 @@ export class Elicitation {
   async #ask(request: McpRequest, question: Question): Promise<unknown> {
     const { signal } = request;
     if (signal.aborted) return undefined;
-    // It is cancelled neither with the call nor after its time: a client may leave the form open, and the user may
+    // The form is cancelled neither with the call nor after its time: a client may leave it open, and the user may
     // still say yes.
     const answer = request
       .send({ method: "elicitation/create", params: formFor(question) }, { timeout: MAX_FORM_MS })
@@ -129,7 +129,7 @@ export class Elicitation {
     const key = typeof state === "string" ? this.#open.get(state) : undefined;
     if (typeof state === "string") this.#open.delete(state);
     if (key === question.key) return request.inputResponses?.[ANSWER];
-    // It answers another question or none.
+    // The answer is to another question, or there is none.
     if (!mayAsk) return undefined;
     const requestState = crypto.randomUUID();
     this.#open.set(requestState, question.key);
@@ -142,7 +142,7 @@ export class Elicitation {
   }
 }
 
-/** One choice, nothing chosen in advance. Some clients mark the first all the same: that is the no. */
+/** A form with one choice and nothing preselected. Some clients preselect the first all the same: that is the no. */
 function formFor({ message, yes, no, yesToAll }: Question) {
   const choices = [no, yes, ...(yesToAll === undefined ? [] : [yesToAll])];
   return {
@@ -170,7 +170,7 @@ export function canAsk(server: Server, { envelope }: McpRequest): boolean {
   return canShowForms(valueAt(envelope, CLIENT_CAPABILITIES_META_KEY) ?? server.getClientCapabilities());
 }
 
-/** An empty `elicitation` means forms, as before there were modes. */
+/** An empty `elicitation` means forms, as it did before there were modes. */
 export function canShowForms(capabilities: unknown): boolean {
   const modes = valueAt(capabilities, "elicitation");
   if (typeof modes !== "object" || modes === null) return false;

@@ -7,7 +7,7 @@ import type { ToolSchema } from "../tools/tool-schemas.ts";
 import { valueAt } from "../value-at.ts";
 
 const LONG_WAIT_SECONDS = 240;
-/** By the names that they give: do they wait only while they get progress? */
+/** By the client's name: true if it waits only while it gets progress. */
 const PATIENT_CLIENTS: ReadonlyMap<unknown, boolean> = new Map([
   ["claude-code", false],
   ["codex-mcp-client", false],

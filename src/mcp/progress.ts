@@ -10,7 +10,7 @@ import type { Application } from "./application.ts";
 /** The step for a change without a new clip, smaller than a clip's: progress must grow every time. */
 const SMALL_STEP = 0.01;
 const MAX_SILENCE_MS = 15_000;
-/** A client that gets the last notification together with the result takes it for one of an unknown call. */
+/** A client that gets the last notification together with the result mistakes it for one of an unknown call. */
 const BEFORE_RESULT_MS = 50;
 
 type McpRequest = Pick<ServerContext["mcpReq"], "_meta" | "notify">;

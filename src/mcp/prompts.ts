@@ -18,7 +18,7 @@ const getParams = () =>
       .default({}),
   });
 
-/** All of them lead to a new video, which a server that only reads can't start. */
+/** All prompts lead to a new video, which a read-only server can't start. */
 export function registerPrompts(
   { server }: McpServer,
   { config, canPublish, asksBeforeOrders }: Application,
@@ -39,7 +39,7 @@ export function registerPrompts(
         asksUser: asksBeforeOrders && canAsk(server, mcpReq),
         sandbox: config.sandbox,
         sandboxSeconds: config.sandboxSeconds,
-        // The waits that it tells of are those of get_video_status.
+        // The waits that it names are those of get_video_status.
         maxWaitSeconds: maxWaitSeconds(clientInfo(server, mcpReq), true),
       });
       return { description, messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };

@@ -1,11 +1,11 @@
-// Turns what a tool returned, or what a call or a read threw, into results and errors of the protocol.
+// Turns the results of tools, and what calls and reads throw, into results and errors of the protocol.
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { type BridgeError, describeFailure, type Effect, errorMeta, toBridgeError } from "../errors.ts";
 import { inSentences } from "../text.ts";
 import type { Application } from "./application.ts";
 
-/** Text and structure say the same, since some clients show the model only the one, some only the other. */
+/** Text and structure say the same, since some clients show the model only one of them. */
 export function successResult(structuredContent: Readonly<Record<string, unknown>>): CallToolResult {
   const { summary, nextStep, ...rest } = structuredContent;
   const guidance = [summary, nextStep].filter((part) => typeof part === "string").join(" ");

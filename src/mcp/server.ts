@@ -42,7 +42,7 @@ export function createServer(
       instructions: instructionsFor(application, application.asksBeforeOrders && client.canAsk),
       capabilities: {
         resources: { subscribe: true, listChanged: true },
-        // The card is that of a tool that a server that only reads doesn't offer.
+        // The card belongs to generate_video, which a read-only server doesn't offer.
         ...(!application.config.readOnly && { extensions: { [APPS_EXTENSION]: {} } }),
       },
     },

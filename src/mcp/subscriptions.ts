@@ -17,7 +17,7 @@ interface Subscription {
   readonly uri: string;
   readonly jobId: string;
   readonly unfollow: Unsubscribe;
-  /** The client was notified of the end. */
+  /** True if the client was notified of the end. */
   isEndTold: boolean;
 }
 
@@ -53,7 +53,7 @@ export class Subscriptions {
       inbound: (message) => {
         if ("id" in message) for (const uri of urisOf(message)) this.#subscribe(listenKey(message.id), uri);
       },
-      // It is answered when it ends or is refused.
+      // A listen is answered when it ends or is refused.
       answered: (id) => this.#unsubscribe(listenKey(id)),
     },
     "notifications/cancelled": {
@@ -77,8 +77,8 @@ export class Subscriptions {
   }
 
   /**
-   * Notifies all subscribers of a job; the end is sent once per subscription. The exception: the SDK sends an
-   * update to every listen that names the URI, so one that was notified is notified again with a later one.
+   * Notifies all subscribers of a job; the end is sent once per subscription. There is one exception: the SDK sends an
+   * update to every listen that names the URI, so an earlier listen is notified again along with a later one.
    */
   #notify(jobId: string): void {
     const done = hasEnded(this.#application.jobs.get(jobId));

@@ -1,4 +1,4 @@
-// generate_video as a task, in the words of both protocols: the extension of 2026-07-28 and the experimental tasks
+// generate_video as a task in both protocols: the extension of 2026-07-28 and the experimental tasks
 // of 2025-11-25. A task is a job under the job's own id: the job book has its state, which the poller keeps fresh.
 
 import {
@@ -26,7 +26,7 @@ import { valueAt } from "../value-at.ts";
 
 type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta" | "notify" | "signal">;
 
-/** A task, as far as both protocols have the same words for it. */
+/** The part of a task that both protocols have in common. */
 interface Task {
   readonly taskId: string;
   readonly status: "working" | "completed" | "cancelled";
@@ -38,7 +38,7 @@ interface Task {
 const EXTENSION = "io.modelcontextprotocol/tasks";
 /** The answers come from the job book, so a client may ask more often than the service is polled. */
 const POLL_INTERVAL_MS = 2_000;
-/** Both protocols say this in words of their own. */
+/** Each protocol has its own names for these. */
 const MODERN = { ttlMs: null, pollIntervalMs: POLL_INTERVAL_MS };
 const LEGACY = { ttl: null, pollInterval: POLL_INTERVAL_MS };
 const CANCELLED =
@@ -52,7 +52,7 @@ type Methods = Readonly<
 /** The tasks of one connection. */
 export class Tasks {
   readonly #application: Application;
-  /** Ends the polling of each job, by its id. A task that was cancelled so stays that, whatever its job does. */
+  /** Ends the polling of each job, by its id. A task that was cancelled this way stays cancelled, whatever its job does. */
   readonly #followed = new Map<string, AbortController>();
   readonly #client: ConnectedClient;
 
@@ -200,7 +200,7 @@ export class Tasks {
     return this.#taskOf(taskId);
   }
 
-  /** Has the job polled. A job that has ended is not. */
+  /** Polls the job, unless it has ended. */
   #follow(jobId: string): void {
     if (this.#followed.has(jobId)) return;
     const followed = new AbortController();

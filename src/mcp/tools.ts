@@ -23,7 +23,7 @@ import { valueAt } from "../value-at.ts";
 
 type McpRequest = ServerContext["mcpReq"];
 
-/** The SDK's own registration would check arguments first, and hide from a call that it asks for a task. */
+/** The SDK's own registration would check arguments first, and hide whether a call asks for a task. */
 export function registerTools({ server }: McpServer, application: Application, tasks: Tasks): void {
   const { log, config } = application;
   const tools = toolsFor(config);
@@ -42,7 +42,7 @@ export function registerTools({ server }: McpServer, application: Application, t
     if (tool === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
     const { name, effect } = tool;
-    /** What became of yeses that came too late, which is said once: not to a call that has ended, too. */
+    /** The sentences about yeses that came too late. Each is said once, so not to a call that has ended. */
     const takeTooLate = (result: object = {}) => {
       if (mcpReq.signal.aborted) return undefined;
       const text = JSON.stringify([params.arguments, result]).toLowerCase();
@@ -69,7 +69,7 @@ export function registerTools({ server }: McpServer, application: Application, t
   });
 }
 
-/** A tool as clients see it, with the longest wait that this one was measured to have the patience for. */
+/** A tool as clients see it, with the longest wait that this client was measured to allow. */
 function listed(
   { name, title, description, descriptionIfAsked, sandboxDescription, annotations, startsJob }: Tool,
   {

@@ -46,7 +46,7 @@ export class StdioTransport implements Transport {
   readonly #wire: StdioServerTransport;
   /** Hooks that wait for the answer to a request. */
   readonly #answering = new Map<RequestId, Hook>();
-  /** Notifications that are being written. True: the same one came again meanwhile, and has to follow. */
+  /** Notifications that are being written. True if the same one came again meanwhile and has to follow. */
   readonly #unwritten = new Map<string, boolean>();
   #isReceiving = true;
 
@@ -88,7 +88,7 @@ export class StdioTransport implements Transport {
     else this.#write(line);
   }
 
-  /** However many equal notifications a client that doesn't read is sent, one of them waits for it. */
+  /** For a client that doesn't read, equal notifications wait as one. */
   #writeOnce(line: string): void {
     if (this.#unwritten.has(line)) return void this.#unwritten.set(line, true);
     this.#unwritten.set(line, false);
@@ -110,7 +110,7 @@ export class StdioTransport implements Transport {
     output.write(line, onWritten);
   }
 
-  /** Delivers what has to wait in the order in which it came: a cancellation must follow its request. */
+  /** Delivers delayed messages in their order: a cancellation must follow its request. */
   async #receive(message: JSONRPCMessage): Promise<void> {
     const { hooks, ready } = this.#options;
     if ("method" in message && !SENT_FIRST.test(message.method)) await ready();

@@ -1,4 +1,4 @@
-// Delivers render.completed and render.failed to one address, as documented: again while the answer is not
+// Delivers render.completed and render.failed to one address, as documented. Tries again while the answer is not
 // 2xx. The signature is not documented: it is made the way of https://www.standardwebhooks.com.
 
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
@@ -88,7 +88,7 @@ export class WebhookSender {
   }
 }
 
-/** Keeps no process running. */
+/** Doesn't keep the process alive. */
 function pause(delayMs: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, delayMs).unref());
 }

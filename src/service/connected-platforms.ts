@@ -10,13 +10,13 @@ import { platformIn, UNKNOWN_PLATFORM } from "./platforms.ts";
 import type { RequestSender } from "./request-sender.ts";
 import { type ConnectedPlatform, itemsOf, MAX_ID, MAX_RESULTS, type ParsedResponse } from "./responses.ts";
 
-/** How much sooner than the call the SDK ends, and a request sooner than the SDK: it says why. */
+/** The SDK ends this much before the call, and a request this much before the SDK, since its error says why. */
 const SPARE_MS = 500;
 
 export interface McpCall {
   readonly operation: Operation;
   readonly requests: RequestSender;
-  /** How much time is left. */
+  /** Returns the milliseconds that are left. */
   readonly leftMs: () => number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -25,7 +25,7 @@ export interface McpCall {
 export async function listThroughMcp(call: McpCall): Promise<readonly ConnectedPlatform[]> {
   const { operation, requests, leftMs, signal } = call;
   const url = requests.address("/api/mcp");
-  let failure: Error | undefined; // the last request's: the SDK would hide what its fetch throws
+  let failure: Error | undefined; // of the last request: the SDK would hide what its fetch throws
   const read = (answer: ParsedResponse) => {
     const { status, text } = answer;
     const refusal = status < 300 ? undefined : requests.refusal(operation, answer);
@@ -62,7 +62,7 @@ export async function listThroughMcp(call: McpCall): Promise<readonly ConnectedP
       { name: "faceless-video-mcp", version: VERSION },
       { versionNegotiation: { mode: "auto" } },
     );
-    // By itself the SDK would wait a minute.
+    // The SDK's own limit is a minute.
     const options = () => ({ timeout: Math.max(1, leftMs() - SPARE_MS) });
     await client.connect(transport, options());
     const tool = { name: "list_connected_platforms", arguments: {} };

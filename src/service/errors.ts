@@ -1,4 +1,4 @@
-// Turns what went wrong with a request into a BridgeError that says what became of it, what to do
+// Turns the failure of a request into a BridgeError that says what became of it, what to do
 // and whether the call may be repeated. Loads no HTTP client.
 
 import { BridgeError, type BridgeErrorFacts, type Outcome, type ServiceMessage } from "../errors.ts";
@@ -93,7 +93,7 @@ export function statusError(
     ...(failsAgain && { failsAgain }),
     ...(retryable && waitSeconds !== undefined && { retryAfterSeconds: waitSeconds }),
     status,
-    // What is in front of the service is quoted in the message: these are not the service's words.
+    // The message quotes what stands in front of the service: these are not the service's words.
     serviceMessage: refusal === "in front" ? undefined : words,
   });
 }
@@ -213,7 +213,7 @@ const REFUSALS: Readonly<
 const LOOK_THERE =
   "Open the address in FACELESS_BASE_URL in a browser to see what answers there, and check VPN, proxy and the network's sign-in page.";
 
-/** What may be fine although something in front of the service has refused a request, and the next step. */
+/** If something in front of the service has refused a request: what may still be fine, and the next step. */
 const IN_FRONT = {
   402: {
     fine: "the account may have credits",
@@ -233,11 +233,11 @@ function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** Explains an answer that is not as documented. `problem` is a clause that follows a colon. */
 /** The documentation leaves much open, and nobody but the user can see how the service really answers. */
 const SHOW_SHAPES =
   "If it does, this server's command doctor --shapes shows how the answers look, without their values: report that.";
 
+/** Explains an answer that is not as documented. `problem` is a clause that follows a colon. */
 export function badResponseError(operation: Operation, answer: ParsedResponse, problem: string): BridgeError {
   return requestError(operation, {
     code: "bad_answer",
@@ -251,7 +251,7 @@ export function badResponseError(operation: Operation, answer: ParsedResponse, p
   });
 }
 
-/** The next step after a POST that may have been carried out is to look first, whatever went wrong. */
+/** After a POST that may have been carried out, the next step is to look first, whatever went wrong. */
 function requestError(operation: Operation, facts: BridgeErrorFacts, cause?: unknown): BridgeError {
   const { method, whenUnknown } = operation;
   const isUnknownPost = facts.outcome === "unknown" && method === "POST";

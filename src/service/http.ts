@@ -17,22 +17,22 @@ import { explainNetworkError, type TransportFacts, TransportFailure } from "./tr
 export interface HttpRequest {
   readonly method: Method;
   readonly url: URL;
-  /** Belongs to this request alone: behind a proxy undici adds to them. */
+  /** An object of this request alone: behind a proxy undici adds headers to it. */
   readonly headers: Record<string, string>;
   readonly body?: string;
-  /** Takes the key out of the answer's headers, before any part of them is shown. */
+  /** Removes the key from the answer's headers, before any part of them is shown. */
   readonly redact: Redact;
-  /** Covers everything, the answer's body included. */
+  /** The time for everything, including the answer's body. */
   readonly deadlineMs: number;
   /** The time that the failure at the deadline names. Default: `deadlineMs`. */
   readonly toldMs?: number;
   readonly signal?: AbortSignal | undefined;
   /**
-   * A paid answer must not be lost: once the request was sent, a cancellation is ignored, and the failure at its
-   * deadline has the answer that may still come within LATE_ANSWER_MS.
+   * True for a request whose answer must not be lost. Once it was sent, cancellation is ignored, and the failure at
+   * its deadline carries a promise of the answer, which may still come within LATE_ANSWER_MS.
    */
   readonly finishOnceSent?: boolean;
-  /** Opens a connection for this request alone: a kept one may be dead without a sign. */
+  /** True if it opens a connection for this request alone: a kept one may be dead without a sign. */
   readonly isFresh?: boolean;
 }
 
@@ -76,7 +76,7 @@ export class Http {
     this.#fresh = createDispatcher(proxies, { ...options, pipelining: 0 });
   }
 
-  /** The whole answer. Throws a TransportFailure. */
+  /** Returns the whole answer. Throws a TransportFailure. */
   async send(request: HttpRequest): Promise<ServiceResponse> {
     const { url, deadlineMs, toldMs = deadlineMs, signal, finishOnceSent = false, isFresh = false } = request;
     if (url.origin !== this.#origin) throw new TypeError("A request must stay at the service's origin.");
@@ -118,9 +118,9 @@ export class Http {
     return Promise.race([answer, deadline]);
   }
 
-  /** Keeps no connection any more that was opened so far: what killed one may have killed the others. */
+  /** Gives up all connections that were kept so far: what killed one may have killed the others. */
   #dropKept(): void {
-    // Requests that are under way on it go on.
+    // Requests in flight on them go on.
     void this.#shared.close().catch(() => {});
     this.#shared = this.#openShared();
   }
@@ -141,7 +141,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #redact: Redact;
   #resolve: (answer: ServiceResponse) => void = () => {};
   #reject: (failure: TransportFailure) => void = () => {};
-  #controller: Dispatcher.DispatchController | undefined; // there once the request counts as sent
+  #controller: Dispatcher.DispatchController | undefined; // set once the request counts as sent
   #givenUp: TransportFailure | undefined;
   #status: number | undefined;
   readonly #headers: Record<string, ResponseHeaders[string]> = {};

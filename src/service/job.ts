@@ -19,7 +19,7 @@ export function readJobId(text: string): string | undefined {
   return others.length === 0 ? jobId : undefined;
 }
 
-/** The id in a service's answer: a UUID in either case is one job's, and callers write it in lower case. */
+/** The id in a service's answer. Upper and lower case mean the same job; callers write it in lower case. */
 export function jobIdFrom(answered: string): string {
   return JOB_ID.test(answered) ? answered.toLowerCase() : answered;
 }
@@ -40,7 +40,7 @@ export const UNLISTED_MS = 10 * 60_000;
 /** No render is that fast: a job that was completed earlier was started before. */
 export const MIN_RENDER_MS = 60_000;
 
-/** How a job stands; `other` is a word that is not documented, with which a job goes on. */
+/** A job's state. `other` is an undocumented word, with which a job goes on. */
 export type JobState = "rendering" | "ready" | "refunded" | "other";
 
 /** The keys are the service's words, as it documents them. */
@@ -57,7 +57,7 @@ const IS_END: Readonly<Record<JobState, boolean>> = {
   other: false,
 };
 
-/** The one place that knows the service's words for how a job stands. */
+/** The one place that knows the service's words for a job's state. */
 export function stateOf(status: string): JobState {
   return STATES.get(status) ?? "other";
 }

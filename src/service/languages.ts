@@ -37,7 +37,7 @@ export function languageCode(text: string): string | undefined {
     const [code = ""] = Intl.getCanonicalLocales(text.trim().replaceAll("_", "-"));
     if (nameOf("language", new Intl.Locale(code).language) !== undefined) return code;
   } catch {
-    // It is no code.
+    // It isn't a code.
   }
   return codeNamed(text) ?? regionalCode(text);
 }
@@ -108,12 +108,12 @@ function nameOf(type: "language" | "region", code: string, inLanguage = "en"): s
   try {
     return displayNames(type, inLanguage).of(code);
   } catch {
-    // It is not well-formed.
+    // The code is not well-formed.
     return undefined;
   }
 }
 
-/** It takes up to a millisecond to make and none to ask. It knows no name for an invented code. */
+/** Takes up to a millisecond to make and none to use. Has no name for an invented code. */
 function displayNames(type: "language" | "region", inLanguage: string): Intl.DisplayNames {
   return new Intl.DisplayNames([inLanguage], { type, fallback: "none" });
 }

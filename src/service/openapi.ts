@@ -1,5 +1,5 @@
 // Reads what the service's OpenAPI document adds to its documentation: the paging parameter, the bounds of
-// limit, and the path that lists the connected platforms. Guesses nothing: if it is silent, defaults hold.
+// limit, and the path that lists the connected platforms. Guesses nothing: what it leaves out has a default.
 
 export interface Discovery {
   /** Name of the request parameter that continues the video list. */
@@ -50,7 +50,7 @@ function findPagingParameter(query: readonly Json[]): string | undefined {
   return typeof name === "string" && more.length === 0 ? name : undefined;
 }
 
-/** The path below which the document's paths are; undefined if all its servers are at other origins. */
+/** The path that the document's paths are relative to; undefined if all its servers are at other origins. */
 function findPrefix(servers: readonly unknown[], baseUrl: URL): string | undefined {
   const documentUrl = `${baseUrl.href.replace(/\/$/, "")}/api/v1/openapi.json`;
   const urls = servers.map((server) => String(objectOf(server)["url"]));
@@ -62,7 +62,7 @@ function findPrefix(servers: readonly unknown[], baseUrl: URL): string | undefin
   return server?.pathname === "/" ? baseUrl.pathname : server?.pathname;
 }
 
-/** The bounds in the schema, or among its choices: a number that may be null has them there. */
+/** The bounds in the schema, or in one of its alternatives, as for a number that may be null. */
 function boundsOf(schema: Json): Discovery["limit"] {
   const { minimum: min, maximum: max } = objectOf(Object.assign({}, schema, ...listOf(schema["anyOf"])));
   return { ...(typeof min === "number" && { min }), ...(typeof max === "number" && { max }) };

@@ -1,5 +1,5 @@
 // How users and models call the platforms, and where the service's undocumented answers have names and reasons.
-// Pure. Other names are for hints alone: a post goes to exactly the id that was asked for.
+// Pure. Other names only serve hints: a post goes to exactly the requested id.
 
 import { quoteName } from "../text.ts";
 
@@ -83,9 +83,9 @@ function textsIn(value: unknown): string[] {
   );
 }
 
-/** A field, without its form ("is", case, underscores), that is false if the account can't be posted to. */
+/** Names of fields that are false if the account can't be posted to, without "is", case and underscores. */
 const MUST_BE_TRUE = /^(?:connected|active|enabled|valid|authorized|linked)$/;
-/** One that is true in that case, and what it says. */
+/** Names of fields that are true in that case, and what they mean. */
 const MUST_BE_FALSE: Readonly<Record<string, string>> = {
   disconnected: "disconnected",
   disabled: "disabled",
@@ -134,7 +134,7 @@ export function isKnownPlatform(name: string): boolean {
   return Object.hasOwn(TITLES, commonName(name));
 }
 
-/** A platform's name for people to read; one that isn't known is quoted unless it is one short word. */
+/** A platform's name for people to read. An unknown name is quoted unless it is one short word. */
 export function platformTitle(id: string): string {
   return Object.hasOwn(TITLES, id) ? (TITLES[id] ?? id) : quoteName(id);
 }

@@ -25,7 +25,7 @@ const DEFAULT_PAUSE_MS = 5_000;
 /** Times in headers that are further away count as this far away. */
 const MAX_WAIT_MS = 3_600_000;
 
-/** Numbers from here on, the year 2001, are times and no durations. */
+/** Numbers from here on (the year 2001) are times, not durations. */
 const FIRST_TIME = 1e9;
 /** The least time between two resets that are compared. */
 const MIN_BETWEEN_SAMPLES_MS = 2_000;
@@ -37,7 +37,7 @@ export class RateLimiter {
   #remaining = Infinity; // as last reported, not counting what is in flight
   #resetsAtMs = Infinity; // end of the window; Infinity if the service does not say, or it is over
   #resetUnitMs: 1 | 1000 | undefined; // the unit of a reset that counts from now, once two samples have told it
-  #hasLongReset = false; // whether a reset was too large a number of seconds for a window
+  #hasLongReset = false; // true once a reset was too many seconds for a window
   #lastReset: { readonly count: number; readonly atMs: number } | undefined; // the previous sample
   #pausedUntilMs = -Infinity; // set by a 429; nothing is sent before
   #inFlight = 0;
@@ -83,7 +83,7 @@ export class RateLimiter {
     const nowMs = this.#clock.monotonicMs();
     const limit = readNumber(headers["x-ratelimit-limit"]);
     if (limit === 0) {
-      // No service answers under a limit of none: it doesn't limit this account.
+      // A service with a limit of 0 would not answer, so 0 means that this account has no limit.
       this.#limit = Infinity;
       this.#remaining = Infinity;
       this.#resetsAtMs = Infinity;
@@ -145,7 +145,7 @@ function timeMsUntil(time: number, nowMs: number): number | undefined {
   return msUntil(time >= 100 * FIRST_TIME ? time : 1000 * time, nowMs);
 }
 
-/** undefined for NaN, which stands for no time. */
+/** Returns undefined for NaN, which stands for no time. */
 function msUntil(timeMs: number, nowMs: number): number | undefined {
   return Number.isNaN(timeMs) ? undefined : Math.min(MAX_WAIT_MS, Math.max(0, timeMs - nowMs));
 }

@@ -32,7 +32,7 @@ export interface CallOptions {
   readonly deadlineMs?: number | undefined;
   /** A poll: tried once, with a smaller share of the rate limit. Ask `backgroundWaitMs` before. */
   readonly background?: boolean | undefined;
-  /** Uses no kept connection, which may be dead: an answer that comes too late would be of no use. */
+  /** True if it uses no kept connection, which may be dead: a late answer would be useless. */
   readonly isFresh?: boolean | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface RequestParts {
   readonly url: URL;
   /** JSON. */
   readonly body?: string;
-  /** Set if it is not the operation's: the MCP endpoint is read by POST. */
+  /** Set if it differs from the operation's method: the MCP endpoint is read by POST. */
   readonly method?: Method;
   /** Added to those that every request carries. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -62,7 +62,7 @@ const DEADLINE_MS = { GET: READ_MS, POST: PAID_REQUEST_MS } as const;
 export class RequestSender {
   /** Every request carries them. They hold the key. */
   readonly #headers: Readonly<Record<string, string>>;
-  /** Reads all that the service says. */
+  /** Reads every answer of the service. */
   readonly json: JsonReader;
   /** The rate limit of the whole process. */
   readonly limiter: RateLimiter;
@@ -153,7 +153,7 @@ export class RequestSender {
       } catch (error) {
         failure = explain(operation, error, readResponse);
       }
-      // A failed poll is the poller's to repeat.
+      // The poller itself repeats a failed poll.
       if (background) throw failure;
       const remainingMs = endsAtMs - this.#clock.monotonicMs();
       const failed = { method, attempt, failure: failure.facts, remainingMs };
@@ -229,13 +229,13 @@ export class RequestSender {
   }
 }
 
-/** The failure that came instead of an answer, as a BridgeError. `read` reads the one that may still come. */
+/** Turns the failure that came instead of an answer into a BridgeError. `read` reads the answer that may still come. */
 function explain(
   operation: Operation,
   error: unknown,
   read: (response: ServiceResponse) => unknown,
 ): BridgeError {
-  // Explained already, or a bug of ours, which must not look like a request that was not sent.
+  // An error that is explained already, or a bug of ours, which must not look like a request that was not sent.
   if (!(error instanceof TransportFailure))
     return toBridgeError(error, operation.method === "GET" ? "rejected" : "unknown");
   const explained = transportError(operation, error);
@@ -245,7 +245,7 @@ function explain(
   return late === undefined ? explained : new DeadlineError(explained, late);
 }
 
-/** The fault of an answer, as a clause. Zod's own words are no help to a user. */
+/** Describes the fault of an answer in a clause. Zod's own words don't help a user. */
 function describeProblem({ json, page = "" }: ParsedResponse, { issues: [issue] }: z.ZodError): string {
   if (json === undefined)
     return `it is not readable JSON${page.trim() === "" ? "" : ` but says ${quote(page, MAX_QUOTED)}`}`;

@@ -32,7 +32,7 @@ export interface ServiceResponse {
   readonly text: string;
 }
 
-/** An answer with its JSON, tidied; undefined if it has none. */
+/** An answer and its tidied JSON, which is undefined if it has none. */
 export interface ParsedResponse extends ServiceResponse {
   readonly json: unknown;
   /** What an answer without JSON says, tidied: the title of its page, or its text. */
@@ -93,7 +93,7 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
       Reflect.set(tidied, "unsafeLinksLeftOut", unsafeLinks);
     return tidied;
   };
-  /** Python writes NaN and Infinity, which are no JSON: such a number is none. */
+  /** Python writes NaN and Infinity, which aren't JSON. Such a number counts as absent. */
   const parsePythonJson = (text: string): unknown => {
     if (!/\b(?:NaN|Infinity)\b/.test(text)) return undefined;
     // Texts are matched, too, so that these words stay in them. Nothing here has to go back, whatever the text.
@@ -115,7 +115,7 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
       const page = isMarkup ? /<(?:title|message)\b[^>]{0,200}>([^<]{1,1000})/i.exec(start)?.[1] : start;
       return page === undefined ? undefined : cutText(redact(stripUnsafeCharacters(page)), MAX_TEXT);
     },
-    /** The tidied JSON of a text; undefined if it is none. */
+    /** The tidied JSON of a text; undefined if the text isn't JSON. */
     parse(text: string): unknown {
       try {
         return tidy(JSON.parse(text));
@@ -169,7 +169,7 @@ export function itemsOf(value: unknown): readonly unknown[] | undefined {
   return names.length > 0 && names.every((name) => /^\d+$/.test(name)) ? Object.values(value) : undefined;
 }
 
-/** A list without the items that can't be read, unless that is all of them. */
+/** A list without the items that can't be read. Fails if none can. */
 function readableItems<Item>(schema: z.ZodType<Item>, max: number) {
   return z.unknown().transform((value, context): Item[] => {
     const items = itemsOf(value)?.slice(0, max);
@@ -180,10 +180,10 @@ function readableItems<Item>(schema: z.ZodType<Item>, max: number) {
   });
 }
 
-/** The fields of an object that stands in a link's place. */
+/** The fields in which an object in a link's place may have the link. */
 const LINKS_WITHIN = ["url", "videoUrl", "link", "href"] as const;
 
-/** The link, or that of an object or list in its place. Unsafe ones are gone already. */
+/** The link, or the link in an object or list in its place. Unsafe links are removed already. */
 function linkIn(value: unknown): string | undefined {
   if (typeof value === "string") return value || undefined;
   if (typeof value !== "object" || value === null) return undefined;
@@ -203,7 +203,7 @@ const jobId = z
   .pipe(z.string().min(1).max(MAX_ID))
   .transform(jobIdFrom);
 const link = z.unknown().transform(linkIn).optional();
-/** The status of a job of which only other fields can be read. */
+/** The status of a job whose own status can't be read. */
 const UNREADABLE_STATUS = "unknown";
 
 // The job was paid for: its id counts, whatever the status is.
@@ -217,7 +217,7 @@ export const jobStatusSchema = z
     videoUrls: z.unknown().transform(linksIn).default([]),
     audioUrl: link,
     finalVideoUrl: link,
-    // It only illustrates the status, whose links the user has paid for.
+    // Progress only illustrates the status, whose links the user has paid for.
     progress: z.looseObject({ total: count, completed: count, failed: count }).optional().catch(undefined),
   })
   .transform((job, context) => {
@@ -235,7 +235,7 @@ export type Video = z.infer<typeof video>;
 
 export const videoPageSchema = z.looseObject({
   videos: readableItems(video, MAX_ITEMS),
-  // 0, false and an empty one end the list.
+  // 0, false and an empty cursor end the list.
   nextCursor: z
     .union([z.string(), z.number().transform((cursor) => (cursor === 0 ? "" : String(cursor)))])
     .transform((cursor) => cursor || undefined)
@@ -245,7 +245,7 @@ export const videoPageSchema = z.looseObject({
 export type VideoPage = z.infer<typeof videoPageSchema>;
 
 const result = z.looseObject({ platform: z.string().max(MAX_ID), ok: z.boolean() });
-// A platform whose result can't be read is one without a result: the others' posts are public.
+// A platform whose result can't be read counts as one without a result: the others' posts are public.
 export const publicationSchema = z.looseObject({ results: readableItems(result, MAX_RESULTS) });
 export type Publication = z.infer<typeof publicationSchema>;
 

@@ -20,13 +20,13 @@ const BACKOFF_BASE_MS = 500;
 /** No attempt is begun with less time left: a POST that is cut short has an unknown outcome. */
 export const MIN_ATTEMPT_MS = { GET: 250, POST: MIN_POST_MS } as const;
 
-/** An attempt of a GET may take so long while another one is possible: its connection may be dead. */
+/** The longest attempt of a GET while another one is possible: its connection may be dead. */
 const MAX_ATTEMPT_MS = 7_000;
 
 /** How an attempt is sent. */
 export interface AttemptPlan {
   readonly deadlineMs: number;
-  /** On a connection of its own. */
+  /** True if it opens a connection of its own. */
   readonly isFresh: boolean;
 }
 

@@ -23,7 +23,7 @@ const CODE_FIELDS = ["code", "error_code", "errorcode"] as const;
 /** The argument that an item of a list of errors is about. */
 const ARGUMENT_FIELDS = ["field", "loc", "path", "param"] as const;
 
-/** The documented `{ error: { code, message } }`, cleaned; undefined where the body is none. A code may be a number. */
+/** The documented `{ error: { code, message } }`, cleaned; undefined for any other body. A code may be a number. */
 export function readEnvelope(json: unknown): ServiceMessage | undefined {
   const error = fieldsOf(fieldsOf(json).get("error"));
   const code = codeFrom(error.get("code"));
@@ -32,7 +32,7 @@ export function readEnvelope(json: unknown): ServiceMessage | undefined {
   return { code, message: typeof message === "string" ? cleaned(message) : undefined };
 }
 
-/** Whatever code and words the answer has, in any form, cleaned. They decide nothing. */
+/** The code and words of an answer in any form, cleaned. They decide nothing. */
 export function readWords({ json, page, status }: ParsedResponse): ServiceMessage | undefined {
   const envelope = readEnvelope(json);
   const code = envelope?.code ?? firstCode(json);
@@ -89,7 +89,7 @@ function cleaned(text: string, limit?: number): string | undefined {
 
 type Fields = ReadonlyMap<string, unknown>;
 
-/** By their names in lower case: AWS writes "Message". */
+/** The fields by their names in lower case: AWS writes "Message". */
 function fieldsOf(value: unknown): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return new Map();
   return new Map(Object.entries(value).map(([name, field]) => [name.toLowerCase(), field]));

@@ -9,14 +9,14 @@ const NAMED_BY = 20_000;
 const UNSPACED = String.raw`\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}`;
 const WORD = String.raw`[\p{L}\p{N}][\p{L}\p{M}\p{N}'\u2019-]*`;
 
-/** The topic without what stands in [brackets], also within others. A bracket that nothing closes is text. */
+/** The topic without the text in [brackets], which may be nested. A bracket that is never closed is text. */
 export function spokenTextOf(topic: string): string {
   const inBrackets = /\[[^[\]]*\]/g;
   return topic.replace(inBrackets, " ").replace(inBrackets, " ");
 }
 
 /**
- * A video's name: the first words that are spoken, or the topic's first words where nothing is. On one line, at most
+ * A video's name: the first spoken words, or the topic's first words if nothing is spoken. On one line, at most
  * 80 characters (code points), without part of a word at its end. Unsafe characters stay in it.
  */
 export function firstSpokenWords(topic: string): string {
@@ -60,7 +60,7 @@ const RATES: readonly (readonly [Unit, number, readonly string[]])[] = [
   ["syllables", 3, ["th", "lo", "km", "my"]],
 ];
 const OTHER = ["words", 2] as const;
-/** Letters and marks of a Thai, Lao, Khmer or Burmese syllable, about. */
+/** The approximate number of letters and marks in a Thai, Lao, Khmer or Burmese syllable. */
 const SYLLABLE_CHARACTERS = 3;
 
 /** How fast a language, as a BCP-47 code, is spoken. */
@@ -70,7 +70,7 @@ export function speakingRate(language: string): { readonly unit: Unit; readonly 
   return { unit, perSecond };
 }
 
-/** How many units a text has, about. Among characters and syllables, a word of another script counts as one. */
+/** Roughly how many units a text has. Among characters and syllables, a word of another script counts as one. */
 export function countSpoken(text: string, unit: Unit): number {
   if (unit === "words") return countMatches(text, WORD);
   const unspaced = countMatches(text, `[${UNSPACED}]`);

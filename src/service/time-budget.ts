@@ -2,19 +2,19 @@
 
 const MINUTE_MS = 60_000;
 
-/** A read: all its attempts together, and the waits between them. */
+/** A read, with all its attempts and the waits between them. */
 export const READ_MS = 20_000;
 
-/** Finding out, before a paid or public request, whether it is needed or can succeed. */
+/** The checks, before a paid or public request, whether it is needed and can succeed. */
 export const LOOK_FIRST_MS = 10_000;
 
-/** A paid or public request, with what is waited for and looked at before it. */
+/** A paid or public request, with the waits and checks before it. */
 export const PAID_REQUEST_MS = 38_000;
 
 /** The part of it that must be left to begin a POST: one that is cut short has an unknown outcome. */
 export const MIN_POST_MS = 10_000;
 
-/** Finding out, after a paid or public request, what became of it or why it was refused. */
+/** The checks, after a paid or public request, what became of it or why it was refused. */
 export const LOOK_AFTER_MS = 5_000;
 
 /** Time that the timers of all these and the machine add. */
@@ -26,7 +26,7 @@ export const CALL_MS = PAID_REQUEST_MS + LOOK_AFTER_MS + SPARE_MS;
 /** An answer that comes after the call's end is awaited for this long. */
 export const LATE_ANSWER_MS = 5 * MINUTE_MS;
 
-/** Whole minutes, since users are told of them: after that, no process can still be waiting for the answer. */
+/** Whole minutes, since texts name them. After that, no process can still be waiting for the answer. */
 export const UNDER_WAY_MS = Math.ceil((PAID_REQUEST_MS + LATE_ANSWER_MS) / MINUTE_MS) * MINUTE_MS;
 
 /** A disk that takes longer counts as one that can't be read or written, so that the call ends in time. */

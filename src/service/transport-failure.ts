@@ -5,10 +5,10 @@ import type { ServiceResponse } from "./responses.ts";
 
 export type FailureKind = "timeout" | "cancelled" | "unreadable" | "network";
 
-/** The meaning of a failure of the network, and its fix. */
+/** What a network failure means and how to fix it. */
 export interface NetworkFailure {
   readonly kind: FailureKind;
-  /** A clause that follows a colon, with the code where it helps to search for it. */
+  /** A clause that follows a colon, with the code if searching for it helps. */
   readonly reason: string;
   /** One or two sentences for the user. */
   readonly fix: string;
@@ -19,7 +19,7 @@ export const CHECK_URL =
   "Check FACELESS_BASE_URL: it must lead to the service itself, not to its website or a sign-in page.";
 const CHECK_NETWORK = "Check the network, the proxy settings and FACELESS_BASE_URL.";
 
-/** The keys are codes of Node and undici, which never say whether the request was sent. */
+/** By the codes of Node and undici, which never say whether the request was sent. */
 export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
   UND_ERR_CONNECT_TIMEOUT: failure(
     "no connection within 5 s",
@@ -118,7 +118,7 @@ export class ProxyError extends Error {
   }
 }
 
-/** The meaning of an error of Node or undici, and its fix. */
+/** Returns what an error of Node or undici means and how to fix it. */
 export function explainNetworkError(error: unknown): NetworkFailure {
   if (error instanceof ProxyError) {
     const { kind, reason } = explainNetworkError(error.cause);
@@ -141,7 +141,7 @@ function networkCode(error: unknown): string {
   // Errors of Node and undici have a string, a DOMException has a number, parser errors have llhttp's own.
   const code = "code" in error && typeof error.code === "string" ? error.code : error.name;
   if (code === "UND_ERR_ABORTED" && error.message.includes("(407)")) return "ERR_PROXY_AUTHENTICATION";
-  // Of the parser's many codes, those that are not explained mean that it isn't HTTP.
+  // The parser has many codes: those without an explanation mean that the answer isn't HTTP.
   return error.name === "HTTPParserError" && !Object.hasOwn(NETWORK_FAILURES, code) ? error.name : code;
 }
 

@@ -109,7 +109,7 @@ export function parseDatabaseAddress(
   };
 }
 
-/** What would be read as something else than was meant. */
+/** Finds what would be read as something other than the user meant. */
 function findMistake(text: string): Mistake | undefined {
   if (!/^postgres(?:ql)?:\/\//.test(text)) return undefined;
   // A hoster's console shows the password only once, and has this in its place.
@@ -124,7 +124,7 @@ function findMistake(text: string): Mistake | undefined {
   return undefined;
 }
 
-/** The parts by psql's names. Those after the ? win, and the last of several. */
+/** The parts by psql's names. Those after the ? win; of several with one name, the last wins. */
 function partsOf(text: string): Readonly<Record<string, string>> | undefined {
   const [, authority, path = "", query = ""] =
     /^postgres(?:ql)?:\/\/([^/?]*)([^?]*)(?:\?(.*))?$/s.exec(text) ?? [];

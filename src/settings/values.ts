@@ -73,7 +73,7 @@ export function parseBaseUrl(text: string): URL | Mistake {
   return url;
 }
 
-/** Many tools accept a bare host:port. undici throws at all that is refused here. */
+/** Many tools accept a bare host:port, and so does this. undici throws for everything that is refused here. */
 export function parseProxy(text: string): string | Mistake | undefined {
   if (isQuoted(text)) return IN_QUOTES;
   // "jane" of "CORP\jane" would pass for the host's path.
@@ -100,7 +100,7 @@ export function parseProxy(text: string): string | Mistake | undefined {
 /** Without brackets. A host with a port has one colon. */
 const IPV6 = /^[\da-f.]*(?::[\da-f.]*){2,}$/i;
 
-/** As undici takes it, which knows `*` only alone, no trailing dots, and IPv6 addresses only in brackets. */
+/** Writes it as undici reads it: `*` only by itself, no trailing dots, and IPv6 addresses in brackets. */
 export function parseNoProxy(text: string): string {
   const hosts = text
     .split(/[,\s]+/)

@@ -13,11 +13,11 @@ export const jobIdArgument = () =>
     .regex(JOB_ID, "must be the UUID of a job, as list_videos shows it")
     .describe("UUID of the video's job");
 
-/** A code rather than a flag, so that a caller can only repeat what it was told about. */
+/** A code rather than a flag, so that a caller can only confirm what it has read. */
 export const confirmArgument = () =>
   z.string().trim().meta({ description: "Code from an earlier result" }).optional();
 
-/** Asks the user if the client can. Throws unless they agree, or can't be asked and need not be. */
+/** Asks the user if the client can. Throws unless they agree, or need not be asked and can't be. */
 export async function confirmByUser(
   question: () => Question,
   { mustAsk, done }: { readonly mustAsk: boolean; readonly done: "ordered" | "posted" },
@@ -63,7 +63,7 @@ export function asText(value: unknown): unknown {
   return Number.isSafeInteger(value) ? String(value) : value;
 }
 
-/** Reads "null" as no value, where "none" is one. */
+/** Reads "null" as no value in arguments for which "none" is a value. */
 export function unlessNull(read: (value: unknown) => unknown): (value: unknown) => unknown {
   return (value) => (isNullWord(value) && !isNone(value) ? undefined : read(value));
 }
@@ -79,7 +79,7 @@ export function asVoice(catalog: readonly string[]): (value: unknown) => unknown
     typeof value === "string" ? isOneOf(value.replace(/^\s*clone\s*:\s*/i, "clone:")) : value;
 }
 
-/** Reads false, "no music" and "off" as "none", where that is a choice. */
+/** Reads false, "no music" and "off" as "none" in arguments that have this choice. */
 export function asNone(values: readonly string[], name: string): (value: unknown) => unknown {
   const isOneOf = asOneOf(values);
   return (value) => {
@@ -102,7 +102,7 @@ export function asPlatforms(value: unknown): unknown {
     try {
       return asPlatforms(JSON.parse(value));
     } catch {
-      // It is a list of another form.
+      // The text is a list of another form.
     }
   }
   return value
@@ -111,7 +111,7 @@ export function asPlatforms(value: unknown): unknown {
     .filter((item) => item.trim() !== "");
 }
 
-/** An entry of list_connected_platforms says more if it is of one of several accounts, which can't be chosen. */
+/** An entry of list_connected_platforms has more fields if it is one of several accounts, which can't be chosen. */
 function platformOf(entry: unknown): unknown {
   if (!isObject(entry)) return entry;
   const { platform, ...more } = entry;

@@ -20,7 +20,7 @@ export interface DescribeOptions {
   readonly config: Pick<Config, "sandbox" | "sandboxSeconds" | "readOnly">;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
-  /** The next step may be to ask the user about publishing. */
+  /** True if the next step may be to ask the user about publishing. */
   readonly suggestsPublishing?: boolean;
   /** How long the caller may wait in one call. */
   readonly maxWaitSeconds?: number;
@@ -35,7 +35,7 @@ interface Facts extends DescribeOptions {
   readonly isLong: boolean;
   /** Undefined if the journal can't be read. */
   readonly posts: readonly JobPost[] | undefined;
-  /** The service has not given the final video's link. */
+  /** True if the service has not given the final video's link. */
   readonly isLinkMissing: boolean;
 }
 
@@ -262,11 +262,11 @@ const EARLIER: Readonly<Record<JobState, (job: Job, ordered: string) => EarlierJ
 interface Obstacle {
   readonly message: string;
   readonly nextStep: string;
-  /** The same call may succeed later. */
+  /** True if the same call may succeed later. */
   readonly isTemporary: boolean;
 }
 
-/** Why the video can't be published. */
+/** Explains why the video can't be published; undefined if it can. */
 export function obstacleOf(job: Job, maxWaitSeconds: number): Obstacle | undefined {
   return OBSTACLES[stateOf(job.status)]?.(job, maxWaitSeconds);
 }

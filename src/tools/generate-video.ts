@@ -23,7 +23,7 @@ import { describe, describeEarlierJob } from "./describe.ts";
 import { defineTool, type Guidance, guidanceFields, type ToolContext } from "./tool.ts";
 import type { Question } from "./question.ts";
 
-/** One yes is enough: where this server asks the user, the model doesn't. */
+/** One yes is enough: if this server asks the user, the model doesn't. */
 function descriptionWith(consent: string): string {
   return `Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes ${RENDER_TIME}: follow it with get_video_status, and don't call this again to check on it. ${consent} Keep a text that they dictate word for word.`;
 }
@@ -169,7 +169,7 @@ export const generateVideo = defineTool({
 /** Loaded by the first order, which the start needn't wait for. */
 async function findDoubts(order: Order, jobs: ToolContext["jobs"]): Promise<OrderWarning[]> {
   const { reviewOrder } = await import("./check-order/check-order.ts");
-  // An order of this computer that has started a job knows a native voice, whose ids aren't documented.
+  // The ids of native voices aren't documented: one that an order of this computer has got a video with is known.
   return reviewOrder(order, async (voice) => {
     const orders = (await jobs.readJournal()) ?? [];
     return orders.some(({ jobId, arguments: args }) => jobId !== undefined && args["voice"] === voice);
@@ -246,5 +246,5 @@ function notALanguage(text: unknown): string {
   return `${NOT_A_LANGUAGE}${hint}`;
 }
 
-/** Words that mean silence, which no voice is. */
+/** Words that mean silence: no voice is called that. */
 const SILENCE = /^(?:none|off|silent|silence|mute|muted|no)$/i;

@@ -80,7 +80,7 @@ export const getVideoStatus = defineTool({
   },
 });
 
-/** A service may need minutes until it knows its new job: looks that fail don't end the wait for one. */
+/** A service may need minutes until it knows its new job, so failed reads don't end the wait for one. */
 async function wait(jobId: string, forMs: number, context: ToolContext): Promise<void> {
   const { reader, jobs, clock, signal, waitForEnd } = context;
   const endsMs = clock.monotonicMs() + forMs;
@@ -94,7 +94,7 @@ async function wait(jobId: string, forMs: number, context: ToolContext): Promise
       const record = jobs.get(jobId);
       const isYoung = (ageMs(record, clock.now()) ?? Infinity) <= UNLISTED_MS;
       if (!mayPass(error) || !isYoung) throw error;
-      // Polls meanwhile, and ends if these find no such job either.
+      // The poller reads the job meanwhile, and this ends if it finds no such job either.
       await waitForEnd(lastState(record), forMs);
       if (jobs.get(jobId).fetchedAtMs !== fetchedAtMs) return;
       if (clock.monotonicMs() >= endsMs || signal.aborted)
@@ -131,7 +131,7 @@ async function result(
   return { ...described, summary: inSentences(described.summary, suggestsSaving && HOW_TO_SAVE) };
 }
 
-/** Adds the journal's posts, which tell if the video went live although the service can't be read. */
+/** Adds the journal's posts, which show whether the video went live although the service can't be read. */
 async function withPosts(error: unknown, jobId: string, { jobs }: ToolContext): Promise<unknown> {
   if (!(error instanceof BridgeError)) return error;
   await jobs.readJournal();

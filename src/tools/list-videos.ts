@@ -127,7 +127,7 @@ function describeUnsaved(records: readonly JobRecord[]): string {
 /** The list's first page. */
 interface FirstPage {
   readonly records: readonly JobRecord[];
-  /** It is the only one. */
+  /** True if there is no other page. */
   readonly isWhole: boolean;
   readonly nowMs: number;
 }

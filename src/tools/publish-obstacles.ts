@@ -1,4 +1,4 @@
-// Looks before a post, at no cost, whether the video is ready and the accounts are connected. Nothing is looked up
+// Checks before a post, at no cost, that the video is ready and the accounts are connected. Nothing is looked up
 // after a refusal: what is read then could be older than the post.
 
 import { BridgeError, type ErrorCode } from "../errors.ts";
@@ -27,7 +27,7 @@ export async function listConnected({
   return service.listConnectedPlatforms({ signal, deadlineMs: LOOK_FIRST_MS }).catch(() => undefined);
 }
 
-/** The job and the accounts, as far as they can be read. Throws a BridgeError if nothing may be sent. */
+/** Reads the job and the accounts, as far as possible. Throws a BridgeError if nothing may be sent. */
 export async function lookBefore({ jobId, platforms }: PublishRequest, sources: Sources) {
   const { reader, signal, maxWaitSeconds } = sources;
   const [job, connected] = await Promise.all([reader.tryRead(jobId, signal), listConnected(sources)]);
@@ -68,14 +68,14 @@ export function accountsOn(
   );
 }
 
-/** undefined for a job that can't be read or is ready. With a final video it is ready, whatever its status. */
+/** Undefined for a job that can't be read or is ready. A job with a final video is ready, whatever its status. */
 function unreadyError(job: Job | undefined, maxWaitSeconds: number): BridgeError | undefined {
   if (job === undefined || job.finalVideoUrl !== undefined) return undefined;
   const obstacle = obstacleOf(job, maxWaitSeconds);
   return obstacle && notPublished("not_ready", obstacle.message, obstacle.nextStep, obstacle.isTemporary);
 }
 
-/** Some of the names in the call can't be platforms' ids. */
+/** The error for names that can't be platforms' ids. */
 export function unusableError(
   unusable: readonly string[],
   connected: readonly ConnectedPlatform[] | undefined,
@@ -93,7 +93,7 @@ export function unusableError(
   );
 }
 
-/** Nothing can be posted under these names: says for each what it is instead, and what to do. */
+/** The error for names that nothing can be posted to. Says what each is instead, and what to do. */
 function notConnectedError(
   names: readonly string[],
   connected: readonly ConnectedPlatform[],
@@ -120,7 +120,7 @@ function notConnectedError(
   );
 }
 
-/** The account that the user has called by its name, with or without the @. */
+/** Finds the account that the user has called by its name, with or without the @. */
 function accountNamed(name: string, connected: readonly ConnectedPlatform[]): ConnectedPlatform | undefined {
   const plain = (text: string | undefined) => text?.trim().toLowerCase().replace(/^@/, "");
   // "youtube" means the platform, whatever an account elsewhere is called.

@@ -135,7 +135,7 @@ function describeAccounts(platform: string, connected: readonly ConnectedPlatfor
 
 type Result = Published["results"][number];
 
-/** How a post stands. */
+/** What became of a post. */
 type Outcome = "posted" | "unlinked" | "posted before" | "unlinked before" | "failed" | "missing";
 
 interface Told {
@@ -191,14 +191,14 @@ function outcomeOf({ ok, alreadyPublished, url }: Result): Outcome {
 interface PublishCall {
   readonly asked: readonly string[];
   readonly confirm: string | undefined;
-  /** The video was posted nowhere before. */
+  /** True if the video was posted nowhere before. */
   readonly isFirst: boolean;
-  /** It posted again, and the user could not be asked. */
+  /** True if it posted again, and the user could not be asked. */
   readonly isUnaskedRepeat: boolean;
   readonly isSandbox: boolean;
 }
 
-/** How one post stands, for the sentences. */
+/** One post, as the sentences need it. */
 interface Post {
   /** The platform's title, with the account if there are several results for the platform. */
   readonly name: string;

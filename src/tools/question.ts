@@ -1,4 +1,4 @@
-// What the user is asked before something is paid for or posted, and the error for any answer but yes. How they
+// The question to the user before something is paid for or posted, and the error for any answer but yes. How they
 // are asked is a matter of the client or the terminal.
 
 import { BridgeError } from "../errors.ts";
@@ -12,15 +12,15 @@ export interface Question {
   readonly verb: string;
   readonly yes: string;
   readonly no: string;
-  /** A yes to this and to all further ones until this process ends; undefined if each is asked about. */
+  /** The choice that says yes to this and all further questions of its kind until this process ends, if there is one. */
   readonly yesToAll?: string;
-  /** What became of a yes that came after its call had ended, as one or more sentences. */
+  /** One or more sentences about a yes that comes after its call has ended. */
   readonly tooLate: string;
-  /** The job that it is about; undefined for an order, which has none yet. */
+  /** The job in question; undefined for an order, which has none yet. */
   readonly jobId?: string;
 }
 
-/** The error for any answer but yes. `action` is what the client calls it, and with `hasChosen` the user made a choice. */
+/** The error for any answer but yes. `action` is the client's word for it; `hasChosen` is true if the user made a choice. */
 export function declinedError({ verb }: Question, action: unknown, hasChosen: boolean): BridgeError {
   // Some clients answer by themselves what they can't show, some of them with "accept".
   const isByItself = action === "decline" || action === "cancel" || (action === "accept" && !hasChosen);

@@ -17,7 +17,7 @@ export function savedToOf({ saved }: JobRecord): { readonly savedTo?: string } {
   return saved?.state === "saved" ? { savedTo: saved.path } : {};
 }
 
-/** A post whose outcome is not known counts only as the newest of its platform. */
+/** A post with an unknown outcome counts only if it is the newest on its platform. */
 export function newestOf(posts: readonly JobPost[]): readonly JobPost[] {
   return posts.filter(
     ({ platform, result }, index) =>

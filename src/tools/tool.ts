@@ -41,7 +41,7 @@ export interface ToolContext {
   readonly videoSaver: Pick<VideoSaver, "refresh">;
   readonly generateOnce: Pick<GenerateOnce, "run">;
   readonly publishOnce: Pick<PublishOnce, "run">;
-  /** Why the journal doesn't have an outcome that only this process knows; undefined if it has all. */
+  /** Returns why the journal lacks an outcome that only this process knows; undefined if it has them all. */
   readonly unrecorded: () => Unrecorded | undefined;
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -58,7 +58,7 @@ export interface ToolContext {
   askUser(question: () => Promise<Question>): Promise<boolean>;
 }
 
-/** A predicate of the journal, and the user's fix as a clause. */
+/** A predicate whose subject is the journal, and the user's fix as a clause. */
 interface Unrecorded {
   readonly problem: string;
   readonly fix: string;
@@ -83,18 +83,18 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly description: string;
   /** For clients in which this server asks the user before every order. */
   readonly descriptionIfAsked?: string;
-  /** In its place on the sandbox, where nothing is paid, posted or slow. */
+  /** Replaces the description on the sandbox, where nothing is paid, posted or slow. */
   readonly sandboxDescription?: string;
   readonly annotations: Record<`${"readOnly" | "destructive" | "idempotent" | "openWorld"}Hint`, boolean>;
   /** Says what a call that fails may have done. */
   readonly effect: Effect;
-  /** It starts a job: clients that can do so show it in a card, and call it as a task. */
+  /** True if it starts a job: clients that support it show a card and call the tool as a task. */
   readonly startsJob?: true;
   /** Strict if it has arguments. Made by the first call: tools/list is answered without it. */
   readonly input: () => Input;
-  /** By argument: each turns other forms of a value into the schema's, and passes on what it can't read. */
+  /** By argument: each converts other forms of a value to the schema's, and passes on what it can't read. */
   readonly readers?: Readonly<Record<string, (value: unknown) => unknown>>;
-  /** Arguments in which "null" and "none" are words. In others these stand for no value. */
+  /** Arguments that take "null" and "none" as words. In the others these stand for no value. */
   readonly literalArguments?: readonly string[];
   /** Loose: the service's extra fields pass through. Begins with `guidanceFields()`. */
   readonly output: () => Output;
@@ -181,12 +181,12 @@ export async function runTool<Output extends z.ZodObject>(
     throw new BridgeError({ ...error.facts, journal: inSentences(error.facts.journal, unrecorded) }, error);
   });
   guidance.summary = inSentences(guidance.summary, isRecorded && describeUnrecorded(context.unrecorded()));
-  // Once: it would stand in every result of a chat.
+  // Only once, since it would otherwise stand in every result of a chat.
   const notice = context.config.sandbox && context.jobs.adviseOnce("sandbox") ? SANDBOX_NOTICE : undefined;
   return tool.output().parse(withGuidance(guidance, result, notice));
 }
 
-/** For the result of a call whose outcome is not in the journal, where other processes would look for it. */
+/** A sentence for the result of a call whose outcome is missing in the journal, where other processes look for it. */
 export function describeUnrecorded(unrecorded: Unrecorded | undefined): string | undefined {
   if (unrecorded === undefined) return undefined;
   const { problem, fix } = unrecorded;
@@ -208,7 +208,7 @@ function readArguments({ readers = {}, literalArguments = [], input }: ReadableT
 
 type ReadableTool = Pick<Tool, "readers" | "literalArguments" | "input">;
 
-/** The words that are spoken, or the account that is posted to, would be others than the user's. */
+/** Refuses damaged text, which would speak other words than the user's, or post to another account. */
 function refuseDamage(argument: string, value: unknown): void {
   for (const text of Array.isArray(value) ? value : [value]) {
     const problem = typeof text === "string" ? describeDamage(text) : undefined;
@@ -265,7 +265,7 @@ function adviceFor(issues: readonly z.core.$ZodIssue[], effect: Effect): string 
   return `Correct ${isOne ? "it" : "them"}, then call again.`;
 }
 
-/** The value is of the right form, but not among those that are possible. */
+/** True if the value has the right form, but isn't one of the possible ones. */
 function isWish({ code, input }: z.core.$ZodIssue): boolean {
   const isNumber = typeof input === "number" && (code === "too_small" || code === "too_big");
   return isNumber || (typeof input === "string" && (code === "invalid_value" || code === "custom"));

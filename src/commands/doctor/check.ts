@@ -5,13 +5,13 @@ import { cleanServiceText } from "../../text.ts";
 
 export interface Check {
   readonly name: string;
-  /** `fail`: no video can be made. `skip`: not checked, so one may. `warn`: one can, but something is wrong. */
+  /** `fail`: no video can be made. `skip`: not checked, so a video may be made. `warn`: it can, but something is wrong. */
   readonly status: "ok" | "warn" | "skip" | "fail";
   /** The finding, without a full stop. */
   readonly detail: string;
   /** The fix, without a full stop. */
   readonly fix?: string;
-  /** The command that the fix speaks of. */
+  /** The command that the fix names. */
   readonly command?: string;
 }
 
@@ -30,7 +30,7 @@ export const warn = finding("warn");
 export const skip = finding("skip");
 export const fail = finding("fail");
 
-/** The check that says that the server has no tool that makes a video. */
+/** The check that fails if the server has no tool that makes a video. */
 export const READ_ONLY = "--read-only";
 
 /** Characters, enough for a sentence with a few paths. */
@@ -56,10 +56,10 @@ const MARKS = {
 };
 
 export interface Report {
-  /** A video could be made. */
+  /** True if a video could be made. */
   readonly ok: boolean;
   readonly checks: readonly Check[];
-  /** The names of checks that need one that failed. */
+  /** The names of the checks that were skipped because they need one that failed. */
   readonly skipped: readonly string[];
 }
 

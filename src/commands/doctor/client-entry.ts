@@ -17,7 +17,7 @@ import { type Filled, fillIn } from "./placeholders.ts";
 
 /** An entry that can be tried. */
 export interface ClientEntry {
-  /** The end of a check's name, for an entry beside the one of this server's name. */
+  /** The end of a check's name, for an entry that doesn't have this server's name. */
   readonly suffix: string;
   /** The program and its arguments. */
   readonly words: readonly Filled[];
@@ -25,7 +25,7 @@ export interface ClientEntry {
   readonly cwd: string | undefined;
   /** The variables whose values are known. */
   readonly env: Environment;
-  /** The variables that were judged here, or whose values only the client knows. */
+  /** The variables that were checked here, or whose values only the client knows. */
   readonly judged: readonly string[];
 }
 
@@ -108,7 +108,7 @@ function noEntry(
 
 type Named = readonly [name: string, entry: unknown];
 
-/** The entries of this server, the one of its name first. */
+/** The entries of this server, the one with its name first. */
 function findEntries(
   document: unknown,
   { root = "mcpServers" }: ClientFormat,
@@ -135,7 +135,7 @@ function entriesIn(list: unknown): Named[] {
   return typeof list === "object" && list !== null ? Object.entries<unknown>({ ...list }) : [];
 }
 
-/** This server's name, or a program of it: a package for npx, or a file of a copy or a clone. */
+/** True for an entry with this server's name or program: a package for npx, or a file of a copy or a clone. */
 const PROGRAM =
   /^faceless-video-mcp(?:@[\w.-]+)?(?:\.cmd)?$|[\\/]\.?faceless-video-mcp[\\/](?:app|dist)[\\/]bin\.cjs$/;
 
@@ -146,7 +146,7 @@ function isOurs([name, entry]: Named): boolean {
   return words.flatMap((word) => [word, ...word.split(/[\s"']+/)]).some((word) => PROGRAM.test(word));
 }
 
-/** Each entry by itself, and what is wrong with there being two. */
+/** Checks each entry, and warns if there are several. */
 function judgeEntries(
   { path, doubts }: ClientFile,
   named: readonly Named[],
@@ -237,7 +237,7 @@ const SHELL = /^(?:(?:ba|z|da)?sh|cmd|powershell|pwsh)(?:\.exe)?$/i;
 
 export const REPLACE = "Replace the entry with what this prints";
 
-/** The values that are known, and what is to be said of the others. */
+/** The known values, and the checks of the others. */
 function judgeVariables(
   written: Readonly<Record<string, string>>,
   { envFile, env_vars, env_keys }: z.infer<typeof entrySchema>,
@@ -302,12 +302,12 @@ function takenFor(variable: string, names: readonly string[], { title, isInTermi
   );
 }
 
-/** They obey the folder in which they start, and the files of a project there. */
+/** Programs that obey the files of a project in the folder in which they start. */
 const PACKAGE_RUNNER = /^(?:npx|npm|pnpm|pnpx|yarn|bunx|bun)(?:\.cmd|\.exe|-cli\.js)?$/i;
-/** What they start sees nothing of the folder in which they start. */
+/** Programs that start others out of sight of that folder. */
 const CONTAINER = /^(?:docker|podman)(?:\.exe)?$/i;
 
-/** The things that a project could change about a start in its folder, as a clause; undefined if nothing. */
+/** What a project could change about a start in its folder, as a clause; undefined if nothing. */
 export function hijackRisk(
   words: readonly string[],
   cwd: string | undefined,

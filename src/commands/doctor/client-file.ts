@@ -7,7 +7,7 @@ import { parse as parseToml, TomlError } from "smol-toml";
 import { errnoOf } from "../../errors.ts";
 import type { ClientFormat } from "../client-formats.ts";
 
-/** What is wrong with a file, as a clause, and how to fix it, without a full stop. */
+/** What is wrong with a file, as a clause, and the fix, without a full stop. */
 export interface FileProblem {
   readonly problem: string;
   readonly fix: string;
@@ -16,7 +16,7 @@ export interface FileProblem {
 export interface ClientFile {
   readonly path: string;
   readonly document: unknown;
-  /** What the client may not be able to read. */
+  /** The faults that this client may not be able to read. */
   readonly doubts: readonly FileProblem[];
 }
 
@@ -42,7 +42,7 @@ export async function readClientFile(
   return parseFile(path, bytes.toString("utf8"), format);
 }
 
-/** What isn't UTF-8. Windows PowerShell 5 writes UTF-16 with >. */
+/** Finds what isn't UTF-8. Windows PowerShell 5 writes UTF-16 with >. */
 function encodingOf(bytes: Buffer): string | undefined {
   const isUtf16 = /^(?:fffe|feff)/.test(bytes.toString("hex", 0, 2)) || bytes.subarray(0, 200).includes(0);
   if (isUtf16) return "UTF-16";
@@ -110,7 +110,7 @@ function parseFile(path: string, written: string, format: ClientFormat): ClientF
   }
 }
 
-/** "3, column 5", or undefined if it is no parser's. */
+/** "3, column 5", or undefined if the error isn't a parser's. */
 function placeOfError(error: unknown): string | undefined {
   if (error instanceof TomlError) return `${error.line}, column ${error.column}`;
   if (!(error instanceof YAMLException)) return undefined;
@@ -141,7 +141,7 @@ function parseJsonFile(
   const described = extras.flatMap(({ isComment, what, isAllowed }) => {
     const at = kinds.find((each) => each.isComment === isComment);
     if (at === undefined || isAllowed === true) return [];
-    // The parser finds the bracket after the comma.
+    // The parser names the bracket after the comma.
     const place = placeIn(text, isComment ? at.offset : text.lastIndexOf(",", at.offset));
     const refuses = isAllowed === false ? `, which ${title} can't read` : "";
     const problem = `${path} has ${what} in line ${place}${refuses}`;

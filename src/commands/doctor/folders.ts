@@ -68,7 +68,7 @@ function isOfOtherUser(folder: string): Promise<boolean> {
   );
 }
 
-/** Nothing where no folder is set. */
+/** Checks the folder for videos, if one is set. */
 export async function checkSavedVideos({ saveDir }: Config): Promise<readonly Check[]> {
   if (saveDir === undefined) return [];
   const name = "saved videos";
@@ -79,8 +79,8 @@ export async function checkSavedVideos({ saveDir }: Config): Promise<readonly Ch
 }
 
 /**
- * Why the folder, or if it may be made the nearest existing one above it, can't be written; undefined if it
- * can. Some systems show only by writing whether writing is allowed.
+ * Says why the folder can't be written, or if it may be made, the nearest existing one above it; undefined if it
+ * can. On some systems only writing shows whether it is allowed.
  */
 async function findFolderProblem(folder: string, mayMake: boolean): Promise<string | undefined> {
   try {

@@ -12,11 +12,11 @@ export interface Filled {
   readonly missing: readonly string[];
   /** True if only the client knows a part of the value. */
   readonly isHidden: boolean;
-  /** A placeholder that the client leaves as it stands, if there is one. */
+  /** A placeholder that the client leaves unchanged, if there is one. */
   readonly left: string | undefined;
 }
 
-/** ${NAME}, ${env:NAME}, ${{ secrets.NAME }}, {env:NAME}, $NAME and %NAME%: some client fills each of them in. */
+/** ${NAME}, ${env:NAME}, ${{ secrets.NAME }}, {env:NAME}, $NAME and %NAME%: each of them works in some client. */
 const ANY = /\$\{[^}]*\}|\{(?:env|file):[^}]*\}|^\$[A-Za-z_]\w*|^%[A-Z_]+%$/;
 
 /** The groups of a pattern for variables of the shell. */
@@ -31,7 +31,7 @@ export function fillIn(text: string, { fills }: ClientFormat, env: Environment):
   const left = ANY.exec(text)?.[0];
   const plain = { text, taken, missing, isHidden: false, left: undefined };
   if (left === undefined) return plain;
-  // Nobody has tried.
+  // Nobody has tried this client.
   if (fills === undefined) return { ...plain, isHidden: true };
   const { ofShell = NONE, ofClient = NONE } = fills;
   const filled = text.replaceAll(ofShell, (whole: string, ...groups: unknown[]) => {

@@ -1,5 +1,5 @@
 // Finds the program of an entry as clients do: on Windows, a name stands for a file with one of the endings of PATHEXT,
-// and a batch file, such as npx.cmd, is run by cmd.exe. Pure but for the look if a file is there.
+// and cmd.exe runs batch files such as npx.cmd. Pure, except that it checks if a file exists.
 
 import { posix, win32 } from "node:path";
 import type { Environment } from "../../config.ts";
@@ -18,7 +18,7 @@ interface Computer {
   readonly exists: (path: string) => boolean;
 }
 
-/** The path of a program that is looked for in PATH; undefined if it isn't there, or is named by a path. */
+/** The path at which PATH has a program; undefined if it has none, or if the program is named by a path. */
 export function findInPath(command: string, { platform, env, exists }: Computer): string | undefined {
   const onWindows = platform === "win32";
   const { isAbsolute, join, delimiter } = onWindows ? win32 : posix;

@@ -1,4 +1,4 @@
-// Checks service, key and rate limit by the same requests that the server makes.
+// Checks the service, the key and the rate limit with the server's own requests.
 
 import type { Clock } from "../../clock.ts";
 import { BridgeError } from "../../errors.ts";
@@ -91,7 +91,7 @@ function checkFailure(error: BridgeError, address: string, hasKey: boolean): rea
 function checkRateLimit({ headers }: ServiceResponse): readonly Check[] {
   const remaining = countOf(headers["x-ratelimit-remaining"]);
   const limit = countOf(headers["x-ratelimit-limit"]);
-  // A limit of 0 on a good answer is none.
+  // A limit of 0 on a good answer means no limit.
   if (remaining === undefined || limit === 0) return [];
   const detail = `${remaining}${limit === undefined ? "" : ` of ${limit}`} requests left for now`;
   return [

@@ -2,17 +2,17 @@
 // made of words that any API might use, or stands in the service's documents, since a map's names may be ids,
 // accounts or titles. Pure.
 
-/** One field, at all places where it stands in the value. */
+/** One field, in all places where the value has it. */
 export interface Field {
   /** `videos[].jobId`: a list's elements have one path. `{…}` stands for a name that isn't shown. */
   readonly path: string;
-  /** Each form that its values have. */
+  /** Every form that its values have. */
   readonly forms: readonly string[];
 }
 
 export type IsPublicName = (name: string) => boolean;
 
-/** The deepest level and the most fields, elements and names that are looked at. */
+/** The limits of levels, fields, elements and names that are read. */
 const MAX = { depth: 8, fields: 200, elements: 100 } as const;
 const HIDDEN = "{…}";
 
@@ -43,7 +43,7 @@ const WORDS = new Set(
   facebook instagram linkedin pinterest reels shorts snapchat threads tiktok twitter x youtube`.split(/\s+/),
 );
 
-/** True if it is one or a few words of those that any API might use: `finalVideoUrl`, `created_at`, `x-type`. */
+/** True for a name of one or a few words that any API might use: `finalVideoUrl`, `created_at`, `x-type`. */
 export function isOrdinaryName(name: string): boolean {
   const words = name
     .replace(/([a-z\d])([A-Z])/g, "$1 $2")
@@ -74,7 +74,7 @@ export function shapeOf(value: unknown, isPublic: IsPublicName): readonly Field[
   return Array.from(forms, ([path, found]) => ({ path, forms: [...found].sort() }));
 }
 
-/** True of an object whose names are probably data: one of them isn't public, and all values have one form. */
+/** True for an object whose names are probably data: one of them isn't public, and all values have one form. */
 function isMap(fields: readonly (readonly [string, unknown])[], isPublic: IsPublicName): boolean {
   const forms = new Set(fields.map(([, value]) => describeKind(value)));
   return fields.length > 1 && forms.size === 1 && fields.some(([name]) => !isPublic(name));
@@ -85,7 +85,7 @@ function describeKind(value: unknown): string {
   return isObject ? `object ${Object.keys(value).sort().join()}` : formOf(value);
 }
 
-/** The form of a value, and nothing by which another value of this form could be told from it. */
+/** The form of a value, and nothing that distinguishes it from another value of this form. */
 export function formOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return value.length === 0 ? "empty list" : "list";
@@ -97,7 +97,7 @@ export function formOf(value: unknown): string {
   return /^\d+$/.test(value) ? `text, ${integerForm(value)}` : form;
 }
 
-/** The number of digits tells seconds from milliseconds and from times. */
+/** Keeps the number of digits, which distinguishes seconds, milliseconds and times. */
 function integerForm(digits: string): string {
   return digits.length >= 9 ? `integer of ${digits.length} digits` : "integer";
 }

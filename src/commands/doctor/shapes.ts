@@ -47,7 +47,7 @@ export interface AnswerShape {
   /** The words of statuses and error codes. */
   readonly words?: readonly string[];
   readonly fields?: readonly (Field & { readonly isDocumented: boolean })[];
-  /** Documented fields that are not there. Some are there only at times. */
+  /** Documented fields that are missing. Some of them are optional. */
   readonly missing?: readonly string[];
   readonly headers?: {
     readonly rateLimit: readonly string[];
@@ -119,7 +119,7 @@ export async function readShapes(config: ServiceConfig, clock: Clock, nodeVersio
   return { version: VERSION, node: nodeVersion, answers };
 }
 
-/** Names no host. */
+/** Describes a failure without naming a host. */
 function describeFailure(error: unknown): string {
   const { code, status } = toBridgeError(error, "unknown").facts;
   return `no usable answer: ${code}${status === undefined ? "" : `, HTTP ${status}`}`;
@@ -279,7 +279,7 @@ function showPath(path: string, isPublic: IsPublicName): string {
   return path.split("/").map(show).join("/");
 }
 
-/** For people: what isn't as documented first, then the rest. */
+/** The report for people: first what isn't as documented, then the rest. */
 export function formatShapes({ version, node, answers }: Shapes): string {
   return [
     "The form of the service's free answers. It has no value, id or link, so it can be reported in public.",

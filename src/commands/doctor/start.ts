@@ -24,7 +24,7 @@ const START_MS = 30_000;
 const PASSED_ON =
   /^(?:HOME|LOGNAME|PATH|SHELL|TERM|USER|APPDATA|COMSPEC|HOMEDRIVE|HOMEPATH|LOCALAPPDATA|PATHEXT|PROGRAM\w*|SYSTEM\w*|TEMP|TMP|USERNAME|USERPROFILE|WINDIR)$/i;
 
-/** Says if the entry starts this server. `print`: the command that prints another entry. */
+/** Checks that the entry starts this server. `print`: the command that prints another entry. */
 export async function checkStart(
   client: ClientName,
   { suffix, words, cwd = "", env }: ClientEntry,
@@ -86,7 +86,7 @@ export async function checkStart(
   ];
 }
 
-/** Without folders of a project: npm puts node_modules/.bin into the PATH of what it starts. */
+/** The PATH without folders of a project: npm puts node_modules/.bin into the PATH of what it starts. */
 function pathOf(env: Environment, platform: NodeJS.Platform): string {
   const { isAbsolute: isWhole, delimiter } = platform === "win32" ? win32 : posix;
   const [, path = ""] = Object.entries(env).find(([variable]) => isPath(variable, platform)) ?? [];
@@ -101,7 +101,7 @@ function isPath(variable: string, platform: NodeJS.Platform): boolean {
   return (platform === "win32" ? variable.toUpperCase() : variable) === "PATH";
 }
 
-/** Named by its path: a project's folder may hold a program of this name. */
+/** A program by its path: a project's folder may hold a program of this name. */
 const TASKKILL = "C:\\Windows\\System32\\taskkill.exe";
 /** Bytes of stderr that are kept for the reason. */
 const MAX_STDERR = 4_000;
@@ -128,13 +128,13 @@ interface StartOptions {
   readonly platform: NodeJS.Platform;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** How long it may take until the tools are listed. */
+  /** The time limit for starting and listing the tools. */
   readonly limitMs: number;
-  /** Ends what was started at once. */
+  /** Ends what was started immediately. */
   readonly interrupted: AbortSignal;
 }
 
-/** The server's answers, or the reason for none as a clause. Nothing of what it starts stays. */
+/** Returns the server's answers, or as a clause the reason for none. Leaves no process behind. */
 export async function startEntry(words: readonly string[], options: StartOptions) {
   const { platform, cwd, env, limitMs, interrupted } = options;
   const [command = ""] = words;
@@ -168,7 +168,7 @@ export async function startEntry(words: readonly string[], options: StartOptions
   });
   const talk = async () => {
     let server: { readonly name: string; readonly version: string } | undefined;
-    let strayLine: string | undefined; // the first on stdout that is not MCP
+    let strayLine: string | undefined; // the first line on stdout that is not MCP
     send(INITIALIZE);
     for await (const line of createInterface({ input: child.stdout })) {
       const message = parseMessage(line);
@@ -195,7 +195,7 @@ export async function startEntry(words: readonly string[], options: StartOptions
     sleep(END_MS, false, { signal: limit.signal }),
   ]);
   limit.abort();
-  // What it has started may go on without it.
+  // Its own child processes may go on without it.
   end();
   interrupted.removeEventListener("abort", end);
   if (typeof outcome !== "string") return { ...outcome, endsByItself };
@@ -224,7 +224,7 @@ function parseMessage(line: string): z.infer<typeof messageSchema> | undefined {
   }
 }
 
-/** Why there was no answer. npm's own codes say more than its exit code. */
+/** Says why there was no answer. npm's own codes say more than its exit code. */
 function explain(command: string, outcome: string, stderr: string): string {
   if (outcome === "ENOENT") return `there is no program ${quote(command)}`;
   const missing = /Cannot find module '([^']+)'/.exec(stderr)?.[1];

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 
 const pathOf = (name: string) => fileURLToPath(new URL(`page/${name}`, import.meta.url));
-/** Without the indentation, which only people read. */
+/** Removes the indentation, which is for people. */
 const readPart = (name: string) => readFileSync(pathOf(name), "utf8").replace(/\n\s*/g, "\n");
 
 const {

@@ -14,8 +14,8 @@ import { reviewNotes } from "./notes.ts";
 const MAX_EXCESS = 1.25;
 
 /**
- * Why the order looks like a mistake. A default that was given is no choice: clients and proxies fill in every
- * argument. `hasVoice` is asked about a voice that the catalog doesn't have.
+ * Returns why the order looks like a mistake. A given default isn't a choice: clients and proxies fill in every
+ * argument. `hasVoice` says whether a voice that the catalog doesn't have is known.
  */
 export async function reviewOrder(
   order: Order,
@@ -63,7 +63,7 @@ async function reviewVoice(
   };
 }
 
-/** Words that stand for the user's own voice, where its id is missing: "clone:my-voice", "clone:<id>". */
+/** Words for the user's own voice that stand in place of its id: "clone:my-voice", "clone:<id>". */
 const PLACEHOLDER_WORDS: ReadonlySet<string> = new Set(
   (
     "a an the s my mine me myself own our your yours you user users person speaker owner narrator customer client author self " +
@@ -72,7 +72,7 @@ const PLACEHOLDER_WORDS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** clone: with what may be an id. */
+/** True for clone: with a possible id. */
 function isClone(voice: string): boolean {
   const [, id] = /^clone:(.*)$/is.exec(voice) ?? [];
   if (id === undefined || /[<>{}[\]$]/.test(id)) return false;

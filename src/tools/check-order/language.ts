@@ -11,7 +11,7 @@ import { quote } from "../../text.ts";
 
 /** A topic's language shows in its first pages. */
 const MAX_CHARACTERS = 10_000;
-/** Fewer words of another script, as a share of all, are quotations among names. */
+/** A smaller share of words in another script means quotations and names. */
 const MIN_FOREIGN_SHARE = 0.25;
 /** Languages whose words are mostly English ones. */
 const NEARLY_ENGLISH: ReadonlySet<string> = new Set(["en", "jam", "pcm", "sco"]);
@@ -20,7 +20,7 @@ export interface LanguageReview {
   readonly warnings: readonly OrderWarning[];
   /** The BCP-47 code of the language by whose units and speed the topic is measured. */
   readonly measuredAs: string;
-  /** The topic is in that language as far as can be told, so a text may name it. */
+  /** True if the topic is certainly in that language, so that a text may name it. */
   readonly isCertain: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Finds what a pasted script has for its reader, and a voice would speak, too: speakers' names, scene numbers, time
+// Finds notes for the reader of a pasted script, which a voice would speak, too: speakers' names, scene numbers, time
 // codes, markup, hashtags and links. Pure.
 
 import type { OrderWarning } from "../../idempotency/generate-once.ts";
@@ -6,7 +6,7 @@ import { inWords, quote } from "../../text.ts";
 
 const MAX_EXAMPLE = 40;
 
-/** What may stand around a label: blanks, list signs, and markup. */
+/** Blanks, list signs and markup may stand before a label. */
 const START = String.raw`^[^\S\n]*(?:[-*_#>\u2022~]{1,6}[^\S\n]*)?`;
 const ROLE =
   "narrat(?:or|ion|eur|rice)|narrador|narradora|narratore|voice[- ]?over|v\\.?o\\.?|voz en off|voix off|erz\u00E4hler(?:in)?|sprecher(?:in)?|" +
@@ -64,7 +64,7 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-/** Openers that are said: "POV: you are a raindrop", "Myth: …", "Fact: …". */
+/** Openers that are meant to be spoken: "POV: you are a raindrop", "Myth: …", "Fact: …". */
 const SAID: ReadonlySet<string> = new Set(
   "pov myth fact truth question answer q a tip rule step reason lesson me you warning note update day week monday".split(
     " ",
@@ -86,7 +86,7 @@ export function reviewNotes(spoken: string): OrderWarning | undefined {
   };
   for (const kind of KINDS) {
     count(kind, rest.match(kind.pattern) ?? []);
-    // Nothing is counted twice: a heading may hold a scene's number.
+    // A heading may hold a scene's number: remove it, so that it isn't counted twice.
     rest = rest.replace(kind.pattern, " ");
   }
   count({ one: "speaker's name", many: "speakers' names" }, findSpeakers(rest));

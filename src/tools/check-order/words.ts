@@ -25,7 +25,7 @@ export interface Word {
   readonly isName: boolean;
 }
 
-/** A title has few small words, and few marks: a list of names has more. */
+/** A title has few small words, and few punctuation marks: a list of names has more. */
 const TITLE = { minWords: 8, wordsPerMark: 6, capitals: 0.75 } as const;
 
 /** The words of a text. Numbers are none. */
@@ -45,7 +45,7 @@ function isCapitalized(word: string): boolean {
   return /\p{Lu}/u.test(word);
 }
 
-/** Capitals Throughout Are No Sign of Names, and neither ARE THESE. Among other scripts, they are. */
+/** Capitals Throughout Aren't a Sign of Names, and neither ARE THESE. Among other scripts, they are. */
 function isShoutedOrTitle(text: string, tokens: readonly string[]): boolean {
   const words = tokens.filter((token) => LETTER.test(token));
   if (!words.every((word) => LATIN.test(word))) return false;
@@ -59,7 +59,7 @@ function isShoutedOrTitle(text: string, tokens: readonly string[]): boolean {
   );
 }
 
-/** Languages that are written in more scripts than the usual one. */
+/** Languages that are also written in other scripts than their usual one. */
 const OTHER_SCRIPTS: Readonly<Record<string, string>> = {
   ...Object.fromEntries("sr bs uz az kk tk".split(" ").map((language) => [language, "Latn Cyrl"])),
   ...Object.fromEntries("pa sd ku ha ms".split(" ").map((language) => [language, "Latn Guru Deva Arab"])),
@@ -84,7 +84,7 @@ export function wordsWrittenIn(language: string, words: readonly Word[]): Word[]
   return words.filter(({ text }) => isOwn.test(text));
 }
 
-/** Some codes of BCP-47, such as Latf, are no Unicode scripts. */
+/** Some codes of BCP-47, such as Latf, aren't Unicode scripts. */
 function isScript(code: string): boolean {
   try {
     return code !== "" && !new RegExp(`\\p{sc=${code}}`, "u").test("");

@@ -32,7 +32,7 @@ export function hasFlag(name: "publishes" | "asks" | "asksFirst" | "sandbox"): b
   return name in document.body.dataset;
 }
 
-/** Leaves an unchanged text alone, since a live region would say it again. Empty elements are hidden. */
+/** Leaves an unchanged text alone, since a screen reader would read it again. Hides empty elements. */
 export function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -7,17 +7,17 @@ import { callTool, type Failure, readJob } from "./server.ts";
 import type { Card } from "./state.ts";
 
 export const READ_MS = 3_000;
-/** Longer, since a search is a request to the service, and most reads are none. */
+/** Longer, since a search sends a request to the service, unlike most reads. */
 const SEARCH_MS = 6_000;
 const MAX_MISSES = 100;
 const MAX_FAILURES = 6;
 
 interface Target {
-  /** How the call stands, in words. */
+  /** A text about the call. */
   readonly status: string;
   /** The job that the result names. */
   readonly id?: string | undefined;
-  /** Looks for the job in the list while the result names none. */
+  /** True to look for the job in the list while the result names none. */
   readonly isSearching?: boolean;
 }
 
@@ -32,7 +32,7 @@ export function startFollowing(card: Card, { status, id = "", isSearching = fals
   resume(card);
 }
 
-/** Goes on where it stopped. Reads an ended job once more: the chat may have published its video. */
+/** Continues following. Reads an ended job once more: the chat may have published its video. */
 export function resume(card: Card): void {
   card.failures = 0;
   void follow(card, true);
@@ -48,7 +48,7 @@ async function follow(card: Card, isResumed = false): Promise<void> {
   card.readTimer = setTimeout(follow, intervalMs * 2 ** card.failures, card);
 }
 
-/** True if the host passes on the requests that reading takes. */
+/** True if the host forwards the requests that reading needs. */
 function canRead({ id, isSearching, can }: Card): boolean {
   const callsTools = can.serverTools !== undefined;
   return id === "" ? isSearching && callsTools : callsTools || can.serverResources !== undefined;
@@ -80,7 +80,7 @@ async function readInto(card: Card, id: string): Promise<void> {
   const job = await readJob(card.host, id, card.can.serverResources !== undefined);
   // A video that was found and has ended is an earlier one: the list lags behind.
   if (card.id === "" && card.isSearching && !job.done) card.id = id;
-  // The result may have come meanwhile, and knows better.
+  // The result may have come meanwhile: it is more reliable.
   if (card.id !== id) return;
   card.job = job;
   card.error = job.followingEnded ?? "";

@@ -1,4 +1,4 @@
-// The host of the card: JSON-RPC over postMessage, as MCP Apps has it. Knows nothing of what is shown.
+// The host of the card: JSON-RPC over postMessage, as MCP Apps specifies it. Knows nothing of what is shown.
 
 /** The parameters of a message; the receiver checks what it needs. */
 export type Params = Readonly<Record<string, unknown>>;
@@ -19,7 +19,7 @@ export interface Host {
   notify(name: string, params: Params): void;
 }
 
-/** Handles messages from now on, by their method's last part. The host's requests get an empty result. */
+/** Handles messages by their method's last part from now on. The host's requests get an empty result. */
 export function connectHost(handlers: Readonly<Record<string, (params: Params) => void>>): Host {
   const pending = new Map<unknown, (message: Message) => void>();
   let lastId = 0;
@@ -42,7 +42,7 @@ export function connectHost(handlers: Readonly<Record<string, (params: Params) =
       new Promise((resolve, reject) => {
         lastId += 1;
         pending.set(lastId, ({ result, error }) => {
-          // An error of JSON-RPC has a message, as any other.
+          // An error of JSON-RPC has a message like any other.
           // eslint-disable-next-line prefer-promise-reject-errors -- see above
           if (error !== undefined) reject(error);
           else resolve(result);

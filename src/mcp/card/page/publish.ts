@@ -8,10 +8,10 @@ import { type Answer, callTool, type Failure } from "./server.ts";
 import type { Card } from "./state.ts";
 
 const ARMED_MS = 15_000;
-/** A double click is one click. */
+/** A second click within this time belongs to a double click. */
 const SECOND_CLICK_MS = 700;
 
-/** Nothing is made public before the result has named it. */
+/** Nothing is made public before the result has named the job. */
 export function isPublishable({ job, isSearching, can }: Card): boolean {
   const isReady = job !== undefined && stateOf(job.status) === "ready";
   return isReady && hasFlag("publishes") && can.serverTools !== undefined && !isSearching;
@@ -22,7 +22,7 @@ export function choose(card: Card, platform: string): void {
   disarm(card);
 }
 
-/** Presses the one button: it looks up the accounts again, arms itself, or publishes. */
+/** Handles a click on the one button, which looks up the accounts again, arms itself, or publishes. */
 export function press(card: Card, timeStamp: number): void {
   if (card.isBusy) return;
   if (card.accounts === undefined) void loadAccounts(card);
@@ -75,7 +75,7 @@ function answerOfFailure({ code, message, outcome }: Failure): Answer {
   return { outcome, summary: code === "declined" ? "Not published: you didn't confirm." : message };
 }
 
-/** Runs `action` with the button off. The text that it returns is shown afterwards. */
+/** Runs `action` with the button disabled, and shows the text that it returns. */
 async function runBusy(card: Card, text: string, action: () => Promise<string>): Promise<void> {
   card.isBusy = true;
   card.publishText = text;

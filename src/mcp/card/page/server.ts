@@ -58,7 +58,7 @@ export interface Answer extends Pick<Failure, "outcome"> {
 export interface Failure {
   readonly message: string;
   readonly code?: string;
-  /** True if the call did something; undefined if the host has stripped _meta. */
+  /** What became of the request; undefined if the host has stripped _meta. */
   readonly outcome?: "not_sent" | "rejected" | "unknown" | undefined;
 }
 

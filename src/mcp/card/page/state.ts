@@ -16,31 +16,31 @@ export class Card {
   /** The job that the result names or that the card has found in the list; "" for none. */
   id = "";
   job: Job | undefined;
-  /** How the call stands, in words, while there is no job. */
+  /** A text about the call, while there is no job. */
   status = "Starting…";
   error = "";
 
-  /** Searches the list for the job of a late result. It may find another: nothing is published meanwhile. */
+  /** True while it looks for the job of a late result in the list. That may be the wrong job, so publishing is off. */
   isSearching = false;
   isReading = false;
-  /** The chat has scrolled on. */
+  /** True if the chat has scrolled on. */
   isOutOfView = false;
-  /** Reads that failed, one after the other. */
+  /** The number of reads in a row that failed. */
   failures = 0;
-  /** Reads that found no job, or no link of a finished one. */
+  /** The number of reads that found no job, or no link of a finished one. */
   misses = 0;
   /** The timer of the next read, or of the search that begins if no result comes. */
   readTimer: number | undefined;
 
   /** Undefined while they are not known. */
   accounts: readonly Account[] | undefined;
-  /** Platforms. */
+  /** The ids of platforms. */
   readonly chosen = new Set<string>();
   /** The Event.timeStamp of the first click; undefined if the next click publishes nothing. */
   armedAt: number | undefined;
   armTimer: number | undefined;
   isBusy = false;
-  /** How publishing stands, in words. */
+  /** A text about publishing. */
   publishText = "";
   /** The results of the last call of publish_video. */
   outcomes: readonly Post[] = [];

@@ -99,7 +99,7 @@ function labelOfGo({ accounts, chosen, armedAt, isBusy }: Card): string {
   return armedAt === undefined ? `Publish on ${names}…` : `Yes, publish on ${names} now`;
 }
 
-/** The names of each platform's accounts, in quotation marks: a post goes to a platform, not to an account. */
+/** The names of each platform's accounts, in quotation marks. A post goes to a platform, not to an account. */
 function namesByPlatform(accounts: readonly Account[]): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, readonly string[]>();
   for (const { platform, account } of accounts) {
@@ -114,7 +114,7 @@ function nameOf(platform: string): string {
   return PLATFORMS.find((name) => name.toLowerCase() === platform) ?? quote(platform);
 }
 
-/** Without a link nothing but the service's word shows that there is a post. */
+/** Without a link, only the service's word says that there is a post. */
 function describePost({ platform, url }: Post): string {
   return `${nameOf(platform)}: ${url === undefined ? "may be posted: check the account" : "posted"}`;
 }
