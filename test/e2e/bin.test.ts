@@ -87,7 +87,7 @@ test.each([
   ["no journal is kept", { ...SETTINGS, FACELESS_STATE_DIR: "off" }],
   ["settings are missing", {}],
   ["the home folder can't be written to", { ...SETTINGS, HOME: "/proc" }],
-  // It may lie in a project, whose files must not be run.
+  // That folder may lie in a project, whose files must not be run.
   ["the journal lies in a folder that was set", { ...SETTINGS, FACELESS_STATE_DIR: "~" }],
 ])("if %s, a server runs without keeping compiled code", async (_, env) => {
   const home = temporaryFolder();

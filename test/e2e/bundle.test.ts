@@ -22,7 +22,7 @@ beforeAll(async () => {
     cwd: root,
   });
   if (ran.code !== 0) throw new Error(ran.stderr);
-  // Validates the manifest first, and prints how that went.
+  // Validates the manifest first, and prints the result.
   const printing = vi.spyOn(console, "log").mockImplementation(() => {});
   const isPacked = await packExtension({ extensionPath: staged, outputPath: mcpbPath, silent: true });
   if (!isPacked) throw new Error("The bundle can't be packed.");

@@ -86,7 +86,7 @@ test("the second Ctrl-C abandons an unanswered order, and the signal ends the pr
   const { callBuilt, sent } = await callingComputer({ [GENERATE]: "hang" });
   const stopped = await callBuilt([...ORDER, "--json"], {
     onStart(child) {
-      // npx hands on the terminal's own signal, so one that follows at once is the same Ctrl-C.
+      // npx forwards the terminal's own signal, so a second one right after it is the same Ctrl-C.
       void until(() => sent()[0] === 1).then(() => (child.kill("SIGINT"), child.kill("SIGINT")));
       const isGone = () => child.signalCode !== null || (child.kill("SIGINT"), false);
       child.stderr?.on("data", (text: Buffer) => {

@@ -1,4 +1,4 @@
-// Commands and settings: what only the built process shows. The rest: test/features, test/pure/config.test.ts.
+// Commands and settings, as far as only the built process shows them. The rest: test/features, test/pure/config.test.ts.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -156,7 +156,7 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-/** False also for a process that nobody has waited for yet. */
+/** Also false for a zombie. */
 function isRunning(pid: number): boolean {
   const file = `/proc/${pid}/stat`;
   return existsSync(file) && !/\) Z /.test(readFileSync(file, "utf8"));

@@ -1,4 +1,4 @@
-// What the built file declares, and how much room it takes. test/pure/declarations.test.ts holds the snapshots.
+// What the built file declares, and its size in bytes and tokens. test/pure/declarations.test.ts holds the snapshots.
 
 import { expect, test } from "vitest";
 import { BUILT_FILE, type ClientStart, connectLegacy, connectModern, textOf } from "../fixtures/clients.ts";
@@ -31,7 +31,7 @@ test.each<[string, ClientStart]>([
   const source = await declarationsOf(connectLegacy, start);
 
   expect(source.tools.map(({ name }) => name)).toEqual(TOOLS);
-  // The build works the schemas out.
+  // The build computes the schemas.
   expect(await declarationsOf(connectLegacy, { ...BUILT, ...start })).toEqual(source);
   const { raw } = await connectModern({ ...BUILT, ...start });
   expect((await raw.listTools()).tools).toEqual(source.tools);

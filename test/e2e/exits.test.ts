@@ -55,7 +55,7 @@ test("the server ends even while a disk hangs, which the thread pool would wait 
   expect(server.stderr()).not.toContain("rror");
 });
 
-/** The system finds the home folder of this process's user only in HOME, and `home` beside it. */
+/** Makes the system know no home folder of this process's user but HOME and `home`. */
 function knownAs(home: string | undefined): string[] {
   return preload(`
     import os from "node:os";
@@ -268,7 +268,7 @@ function preload(code: string): string[] {
   return ["--import", `data:text/javascript,${encodeURIComponent(code)}`];
 }
 
-/** Waits when the serving code is about to be loaded. */
+/** Pauses when the serving code is about to be loaded. */
 const SLOW_START = `
   import Module from "node:module";
   import { writeSync } from "node:fs";

@@ -1,5 +1,5 @@
-// The MCP Inspector's CLI with the built server, as a developer would check it. It is no devDependency, since
-// npm would warn whoever installs it on the lowest Node that we promise.
+// The MCP Inspector's CLI with the built server, as a developer would check it. It isn't a devDependency, since
+// npm would warn everybody who installs on the lowest Node that we support.
 
 import { beforeAll, expect, test } from "vitest";
 import { BUILT_FILE } from "../fixtures/clients.ts";

@@ -84,7 +84,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
 
   test("twelve equal calls over two processes send one request and share its answer", async () => {
     const clients: TestClient[] = [];
-    // Each process has read its six calls once it answers a later one.
+    // A process that answers a later call has read its six calls.
     const lastly = async (json: object) => {
       for (const client of clients) await client.call("list_videos");
       return { json };

@@ -103,6 +103,6 @@ test("the notices name the bundled packages, each with its licence", async () =>
   expect(names).toEqual(
     expect.arrayContaining(["@modelcontextprotocol/server", "undici", "zod", "content-type"]),
   );
-  // Any licence names the copyright holder or asks to be passed on.
+  // Every licence names the copyright holder or asks to be included.
   expect(bundled.filter((notice) => !/License Text:[^]*(copyright|permission)/i.test(notice))).toEqual([]);
 });

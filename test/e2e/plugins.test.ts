@@ -1,5 +1,5 @@
 // The plugins' files agree with the code, and their entries start what they promise before and after the user
-// has set the values. `npm run plugins` has the clients judge them.
+// has set the values. `npm run plugins` has the clients check them.
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
@@ -21,7 +21,7 @@ const inFolder = (cwd: string) => {
   return { command: "npx", args: [yes, offline, "--prefix", ".", spec, ...SWITCHES], cwd };
 };
 const STARTS = {
-  // It ignores cwd.
+  // This client ignores cwd.
   "claude-code": { command: "${CLAUDE_PLUGIN_ROOT}/start-server", args: SWITCHES },
   codex: inFolder("."),
   cursor: { command: "${CURSOR_PLUGIN_ROOT}/start-server", args: SWITCHES },

@@ -1,4 +1,4 @@
-// The files that a release makes of server.json, CHANGELOG.md and the plugins, with the script that its workflow runs.
+// The files that a release makes from server.json, CHANGELOG.md and the plugins, with the script that its workflow runs.
 
 import { Ajv } from "ajv";
 import { readFile, writeFile } from "node:fs/promises";

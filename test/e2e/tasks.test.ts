@@ -13,7 +13,7 @@ test("the legacy SDK counts the clips of a task, and follows it to a result that
   const { raw } = await connectLegacyWithTasks({
     ...service.start,
     file: BUILT_FILE,
-    // It asks again when the task says.
+    // The client asks again at the task's own interval.
     onMessage: (message) => void Object.assign(Object(valueAt(message, "result")), { pollInterval: 20 }),
   });
   if (!("experimental" in raw)) throw new Error("This is not the v1 SDK.");

@@ -1,4 +1,4 @@
-// `call` and answers that take their time: nobody gives up on it, so what is paid for or posted is awaited.
+// `call` and slow answers: nobody gives up on it, so it awaits the answers to paid and public requests.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/clock.ts";
@@ -25,7 +25,7 @@ vi.mock("../../src/service/time-budget.ts", async (load) => ({
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Its times are those of the timers. */
+/** A clock whose times are those of the timers. */
 const clock = { ...systemClock, now: () => Date.now(), monotonicMs: () => Date.now() };
 
 async function callingComputer(scripts: Scripts, settings?: Readonly<Record<string, string>>) {
@@ -42,7 +42,7 @@ const POSTED = {
 const POST_TO_ALL = ["publish_video", "--job-id", JOB_ID, "--platforms", PLATFORMS.join(","), "--yes"];
 const AWAITED = /^The service has not answered yet\. Its answer is awaited for five minutes\.\n$/;
 
-/** Lets so much time pass, a second at a time, as requests and looks follow each other. */
+/** Lets this much time pass, a second at a time, as requests and reads follow each other. */
 async function pass(seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second++) {
     vi.advanceTimersByTime(1_000);
@@ -50,7 +50,7 @@ async function pass(seconds: number): Promise<void> {
   }
 }
 
-/** A reply that the test gives when it wants. */
+/** A reply at a time that the test chooses. */
 function laterReply() {
   let give: (reply: Reply) => void = () => {};
   const reply = new Promise<Reply>((resolve) => (give = resolve));
@@ -84,7 +84,7 @@ test("an order that is answered after 41 s exits with 0 and prints its job, with
     await pass(41);
     await until(() => AWAITED.test(written.stderr));
     reply.give(STARTED);
-    // With --wait, the first look is due.
+    // With --wait, the first read is due.
     await until(async () => (await pass(1), written.stdout !== ""));
 
     expect(await ended.then(({ code, stdout }) => [code, jsonOf({ code, stdout, stderr: "" })])).toEqual([
@@ -301,7 +301,7 @@ test("the same call reports an order that was killed before its answer", async (
   });
   void start(ORDER);
   await until(() => sent()[0] === 1);
-  // The process that sent it is gone for the next one: its answer never comes.
+  // To the next process, the one that sent it is gone, so its answer never comes.
   rest.on(GENERATE, STARTED);
   const again = start([...ORDER, "--json"]);
   await until(async () => (await pass(10), again.written.stdout !== ""));

@@ -1,5 +1,5 @@
-// `doctor --client`: a client's file is read as strictly as the client reads it, each of its entries is judged, and a
-// placeholder counts as far as the client fills it in. docs/CLIENTS.md has what the clients say of such files.
+// `doctor --client`: it reads a client's file as strictly as the client does, checks each entry, and fills in a
+// placeholder as far as the client does. docs/CLIENTS.md has what the clients say of such files.
 
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -68,7 +68,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
     /^fail entry Open it in a text editor, and save it again as UTF-8\. \(\S+ is in UTF-16, which .+ can't read\)$/,
 };
 
-/** The faults of a file that each client was seen to read all the same. */
+/** The faults that each client was seen to accept in a file. */
 const READ: readonly (readonly [ClientName, readonly string[]])[] = [
   ["claude-code", ["a byte order mark"]],
   ["claude-desktop", []],
@@ -282,7 +282,7 @@ test("what an entry has started doesn't outlive doctor", async () => {
   expect(isRunning(pid)).toBe(false);
 });
 
-/** False also for a process that nobody has waited for yet. */
+/** Also false for a zombie. */
 function isRunning(pid: number): boolean {
   const stat = `/proc/${pid}/stat`;
   return existsSync(stat) && !/\) Z /.test(readFileSync(stat, "utf8"));

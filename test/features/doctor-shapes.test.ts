@@ -9,7 +9,7 @@ import { type Scripts, scriptedService, type ScriptedAnswer } from "../fixtures/
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 
 const PLATFORMS = "GET /api/v1/platforms";
-/** Names the list of platforms, so that nothing is asked at the MCP endpoint. */
+/** Names the list of platforms, so that doctor sends nothing to the MCP endpoint. */
 const WITH_PLATFORMS = {
   json: {
     openapi: "3.1.0",
@@ -98,7 +98,7 @@ const DIALECTS: Readonly<Record<string, Scripts>> = {
   },
 };
 
-/** What stands for values, and what is a value itself. */
+/** Placeholders for values, and the values themselves. */
 const VALUES = /SECRET|secret|rosa|0f4b6f2e|2026-11|1795843200|123456789012|127\.0\.0\.1|localhost|cdn/;
 
 async function shapesOf(scripts: Scripts, options: object = {}) {

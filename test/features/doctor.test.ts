@@ -330,7 +330,7 @@ async function deadUrl(): Promise<string> {
 const inTerminal = (env: Values, more: Partial<DoctorOptions> = {}) =>
   run({ ...more, env: { FACELESS_API_KEY: CANARY, ...env } });
 const at = async (videos?: Reply): Promise<Values> => ({ FACELESS_BASE_URL: (await service(videos)).url });
-/** The path of a file in the place of a folder. */
+/** The path of a file instead of a folder. */
 async function file(): Promise<string> {
   const path = join(temporaryFolder(), "file");
   await writeFile(path, "");

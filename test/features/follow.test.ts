@@ -301,7 +301,7 @@ test("a client that stops reading finds one update per video, and reads the curr
       .poll(async () => (await server.ask("resources/read", { uri })).result)
       .toHaveProperty("contents.0.text", expect.stringContaining('"done":true'));
   expect(changes).toBeGreaterThan(20);
-  // One that the pipe took, one that waited, and that of the end.
+  // One update that the pipe took, one that waited, and that of the end.
   for (const uri of uris) expect(updates.filter((one) => one === uri).length).toBeLessThanOrEqual(3);
 });
 

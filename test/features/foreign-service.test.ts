@@ -137,7 +137,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     });
     expect(textOf(platforms)).toMatch(/^Connected: TikTok and snapchat\./);
 
-    // More than the service allows is read as all that it allows.
+    // A limit above the service's is sent as the service's.
     await client.call("list_videos", { limit: 51 });
 
     // Each request was sent once, without defaults and with the prefix, and the document was read once.
@@ -163,7 +163,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
         "user-agent": expect.stringMatching(/^faceless-video-mcp\/\d/),
       });
     }
-    // The service's word is quoted wherever it stands in a sentence of ours.
+    // Our sentences always quote the service's word.
     const { resources } = await client.raw.listResources();
     const descriptions = resources.map(({ description }) => description);
     expect(descriptions).toContain('Video job, last seen as "failed".');

@@ -1,4 +1,4 @@
-// Ordering a video as a user sees it: what is checked before, what is asked, what is paid and what is said. Real
+// Ordering a video as a user sees it: the checks before, the questions, the payment and the texts. Real
 // clients of both protocols, against a service that the test scripts.
 
 import { describe, expect, test } from "vitest";
@@ -59,7 +59,7 @@ async function world({ connect = connectLegacy, answers, generate, job, videos, 
     });
   const client = await open();
   const call = (args: object = TIDES, from = client) => from.call("generate_video", { ...args });
-  /** The call so many minutes later, from a new server process. */
+  /** The call this many minutes later, from a new server process. */
   const callLater = async (minutes: number, args: object = TIDES) => {
     journal.makeOlder(minutes);
     return call(args, await open());
@@ -618,7 +618,7 @@ test("a yes to an order that comes after the call has ended orders nothing, and 
   expect(results.map((result) => textOf(result).includes(said))).toEqual([true, false]);
   expect(orders()).toEqual([]);
 
-  // It is a yes to nothing that follows either.
+  // It counts for no later order either.
   await call({ topic: "Rivers run." });
   expect([questions.length, orders()]).toEqual([2, []]);
 });

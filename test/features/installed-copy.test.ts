@@ -1,4 +1,4 @@
-// The copy of this server that entries start, made of a server of two small files.
+// The copy of this server that entries start, made from a server of two small files.
 
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// What is practised with the sandbox's key stays practice: the journal that it shares with the account's orders
-// and posts keeps the two apart.
+// Orders and posts with the sandbox's key are practice. The journal that they share with the account's orders
+// and posts separates the two.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -51,7 +51,7 @@ test("a sandbox order neither answers the same order to the account nor counts t
   expect(ordered.structuredContent).toMatchObject({ jobId: JOB_ID });
   expect(ordered.structuredContent).not.toHaveProperty("alreadyStarted");
   expect(service.lines(GENERATE)).toHaveLength(1);
-  // The other way round, too.
+  // And the other way round.
   expect((await practice.call("generate_video", TIDES)).structuredContent).toMatchObject({
     jobId: practised.structuredContent?.["jobId"],
     alreadyStarted: true,

@@ -1,4 +1,4 @@
-// Posting a video as a user sees it: what is looked at before, what is asked, what is sent and what is said. Real
+// Posting a video as a user sees it: the checks before, the questions, the requests and the texts. Real
 // clients of both protocols, against a service that the test scripts.
 
 import { describe, expect, test } from "vitest";
@@ -363,7 +363,7 @@ test.each(REFUSALS.map((refusal) => [refusal.status, refusal] as const))(
 
     expect(errorIn(refused)).toMatchObject({ outcome: "unknown", retryable: false });
     expect(textOf(refused)).toContain("some of the platforms may already have the video");
-    // Nothing is looked up to reinterpret it.
+    // No request is sent to reinterpret the refusal.
     expect(rest.lines().slice(requests)).toEqual([]);
     expect(errorIn(again)).toMatchObject({ code: "duplicate", outcome: "not_sent" });
     expect(textOf(again)).toContain("sent to TikTok and YouTube and the outcome is not known");
@@ -536,7 +536,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   test("a client that fails to ask posts nothing", async () => {
     const { call, posts } = await world({ connect, answers: [] });
 
-    // A modern client handles the question itself: the server never sees its failure.
+    // A modern client handles the question itself, so the server never sees its failure.
     expect(await call().then(textOf, String)).toMatch(
       /no answer came\. .+ Don't call again|no window to ask in/,
     );
@@ -658,7 +658,7 @@ test("a server that is not set up asks nothing", async () => {
   expect(questions).toEqual([]);
 });
 
-// A modern client calls again with the answer: a call of its that has ended leaves no question open.
+// A modern client calls again with the answer, so a call that has ended leaves no question open.
 test("a yes that comes after the call has ended posts nothing, and the next result about the job says so once", async () => {
   const yes = lateAnswer();
   const { client, call, questions, posts } = await world({ answers: [yes.answer] });
@@ -679,7 +679,7 @@ test("a yes that comes after the call has ended posts nothing, and the next resu
   expect(next.structuredContent?.["summary"]).toContain(said);
   expect(posts()).toEqual([]);
 
-  // What was late then is no answer to a new question.
+  // The late answer doesn't count for a new question.
   expect(errorIn(await call())).toMatchObject({ code: "declined", outcome: "not_sent" });
   expect([questions.length, posts()]).toEqual([2, []]);
 });
@@ -704,7 +704,7 @@ test.each([
 
 test("a yes that comes after five minutes posts nothing, and the next result about the job says so once", async () => {
   const yes = lateAnswer();
-  // Five minutes of this server's clock are a second.
+  // Five minutes on this server's clock take a second.
   const { client, questions, posts } = await world({ answers: [yes.answer], clockSpeed: 300 });
   const given = client.call("publish_video", ON_TIKTOK);
   await expect.poll(() => questions.length).toBe(1);

@@ -1,4 +1,4 @@
-// A server that was started again still knows what it must, whatever its disk has been through.
+// A restarted server still knows what it must, whatever has happened to its disk.
 
 import { mkdirSync, readdirSync, renameSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const STARTED = { json: { jobId: JOB_ID, status: "processing" } };
 const READY = { status: "completed", videoUrls: [], finalVideoUrl: "https://media.example/final.mp4" };
 const POSTED = { platform: "tiktok", ok: true, url: "https://tiktok.example/1" };
 
-/** A service, and what starts a server for it with this journal. */
+/** A service, and a function that starts a server for it with this journal. */
 async function computer(folder: string, scripts: Scripts = {}) {
   const rest = await scriptedService({
     [GENERATE]: STARTED,
@@ -50,7 +50,7 @@ test("a restarted server neither orders nor posts anything twice, and still know
   expect(sent()).toEqual([1, 1]);
 });
 
-/** A journal whose file takes no outcome from the answer to a request on, until it is put back. */
+/** A journal whose file takes no outcome once a request is answered, until it is put back. */
 function breakableJournal(folder: string) {
   const away = join(temporaryFolder(), "away");
   let file = "";
@@ -58,7 +58,7 @@ function breakableJournal(folder: string) {
     answering: (reply: Reply) => () => {
       file = join(folder, readdirSync(folder)[0] ?? "");
       renameSync(file, away);
-      // Nothing can be written to a folder as to a file.
+      // A folder can't be written like a file.
       mkdirSync(file);
       return reply;
     },

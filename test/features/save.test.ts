@@ -13,7 +13,7 @@ import { temporaryFolder } from "../fixtures/folder.ts";
 import { type Script, scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 
-/** Begins as an MP4 does. No two parts of it are alike. */
+/** Begins like an MP4. No two parts of it are alike. */
 const VIDEO = Buffer.concat([
   Buffer.from("\0\0\0\x20ftypisom", "latin1"),
   Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * index) % 251)),
@@ -35,7 +35,7 @@ async function setUp(file: Script = MP4) {
 const filesIn = (folder: string) =>
   existsSync(folder) ? readdirSync(folder).filter((name) => name !== ".faceless-saved.jsonl") : [];
 
-/** The sentence of get_video_status about the file, once it is settled. */
+/** The sentence of get_video_status about the file, once it is final. */
 async function outcome(client: TestClient): Promise<string> {
   const read = async () =>
     String((await client.call("get_video_status", { jobId: JOB_ID })).structuredContent?.["summary"]);
@@ -291,7 +291,7 @@ async function breakFlush(code: string): Promise<void> {
   const file = await promises.open(process.execPath);
   const handle: unknown = Object.getPrototypeOf(file);
   await file.close();
-  // What every open file inherits from.
+  // The prototype of every open file.
   // eslint-disable-next-line typescript/no-unsafe-type-assertion -- a prototype has no type of its own
   vi.spyOn(handle as typeof file, "sync").mockRejectedValue(held(code));
   onTestFinished(() => void vi.restoreAllMocks());

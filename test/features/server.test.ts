@@ -8,7 +8,7 @@ import { startLocal } from "../fixtures/local-server.ts";
 import { connectRaw } from "../fixtures/raw-server.ts";
 import { CALLS, TOOLS } from "../fixtures/tools.ts";
 
-/** Ready by the first poll: the sandbox's rate limit holds back what follows the second. */
+/** Ready by the first poll: the sandbox's rate limit delays what follows the second. */
 const FAST_SANDBOX = {
   args: ["--sandbox"],
   env: { FACELESS_SANDBOX_SECONDS: "0.1", FACELESS_POLL_SECONDS: "0.1" },
@@ -16,7 +16,7 @@ const FAST_SANDBOX = {
 
 const ajv = new Ajv2020({ strict: false });
 
-/** With the sandbox's notice, if nothing was called before. */
+/** Includes the sandbox's notice, if nothing was called before. */
 async function startVideo(client: TestClient, topic = "Why the sea is salty"): Promise<string> {
   const { structuredContent } = await client.call("generate_video", { topic, duration: 12.5 });
   return String(structuredContent?.["jobId"]);

@@ -162,7 +162,7 @@ test.each([
   await mkdir(join(project, ".git"), { recursive: true });
   const workingDir = join(project, folder);
   await mkdir(workingDir, { recursive: true });
-  // A package of the project is not the whole project.
+  // The folder of one of its packages is not the whole project.
   writeFileSync(join(project, "packages/site/package.json"), "{}");
 
   const printed = await config(["cursor", "--installed"], {
@@ -221,7 +221,7 @@ function wordsOfPowerShell(line: string): string[] {
   );
 }
 
-/** The arguments that a program on Windows makes of its command line. */
+/** The arguments that a Windows program reads from its command line. */
 function argumentsOnWindows(commandLine: string): string[] {
   const found: string[] = [];
   let [word, isQuoted, hasWord] = ["", false, false];
@@ -259,7 +259,7 @@ test.each(["claude-code", "codex", "gemini", "copilot", "opencode"] as const)(
     const args = json === undefined ? words.slice(words.indexOf(BY_CMD.command) + 1) : JSON.parse(json).args;
     expect(args).toEqual(BY_CMD.args);
     expect(line.includes("$PSNativeCommandArgumentPassing = 'Legacy'; ")).toBe(json !== undefined);
-    // npm's scripts for PowerShell lose a plain one.
+    // npm's scripts for PowerShell lose a bare --.
     expect(add).not.toMatch(/ -- /);
   },
 );

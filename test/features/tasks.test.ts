@@ -120,7 +120,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
       status: "cancelled",
       statusMessage: answer["statusMessage"],
     });
-    // The polls of another job show that time passes. One of this job may still have been on its way.
+    // The polls of another job show that time passes. One poll of this job may still have been in flight.
     await client.call("generate_video", { topic: "Volcanoes" });
     await service.polled(OTHER_JOB_ID, 2);
     const polls = service.polls(JOB_ID);

@@ -1,4 +1,4 @@
-// How long a client is offered to wait, which depends on how long it was measured to wait before it gives up.
+// The wait that a client is offered, which depends on the wait that was measured before it gives up.
 
 import { expect, test } from "vitest";
 import { connectLegacy, connectModern } from "../fixtures/clients.ts";
@@ -56,7 +56,7 @@ test.each<[string, Reply]>([
   let looks = 0;
   const service = await scriptedService({
     [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } },
-    // The first look has three attempts at most.
+    // The first read has three attempts at most.
     [STATUS]: () =>
       ++looks <= 4 ? failing : { json: { status: "completed", videoUrls: [], finalVideoUrl: LINK } },
   });

@@ -46,7 +46,7 @@ function stepsOf(run: Run | undefined): string[] {
   return run === undefined ? [] : [...stepsOf(run.before), run.label];
 }
 
-/** A counterexample as a list that a person can read. */
+/** A counterexample as a readable list. */
 export function describeCounterexample({ counterexample }: Exploration): string {
   if (counterexample === undefined) return "none";
   const { law, steps } = counterexample;

@@ -6,9 +6,9 @@ import type { Answer, CarriedOut, Line, ProcessState, Sent, State } from "./type
 const UNDER_WAY_MS = 6 * 60_000;
 
 /**
- * The service carries a request out. It does so as soon as it has it: only this law sees what was carried
+ * The service carries out a request as soon as it has it. Only this law sees what was carried
  * out, and it finds the same whichever of two requests comes first. The law: nothing is carried out twice
- * unless a code that was given with all of it known confirms that, and no more videos are made than the
+ * unless a code confirms it that was given when all of it was known, and no more videos are made than the
  * limit allows.
  */
 export function carryOut(
@@ -51,7 +51,7 @@ export function answer(
 ): State {
   if (failure !== undefined) return { ...state, violation: `${call} failed by itself: ${failure}` };
   if (code === undefined) return state;
-  // A request counts once its line can be read: one whose line is not there is not sent.
+  // A request counts once its line can be read: without its line it is not sent.
   const ended = unread.filter(({ outcome }) => outcome !== undefined);
   const entries = entriesOf([...read, ...state.files.lines, ...ended]);
   const same = entries.filter((entry) => keysOf(entry).some((key) => keys.includes(key)));
@@ -76,7 +76,7 @@ export function entriesOf(lines: readonly Line[]): Line[] {
   return [...entries.values()].filter(({ outcome }) => outcome !== "not_sent" && outcome !== "rejected");
 }
 
-/** True if what became of a request is known. */
+/** True if the outcome of a request is known. */
 function isKnown({ outcome = "" }: Line): boolean {
   return ["done", "rejected", "not_sent"].includes(outcome);
 }
@@ -95,7 +95,7 @@ export function keysOf({
 /** The name of the process that uses the sandbox. The others use the service. */
 export const SANDBOX = "S";
 
-/** What is asked for in the sandbox is another thing. */
+/** A request in the sandbox is a different request. */
 export function inSandbox(key: string): string {
   return `${key} in the sandbox`;
 }

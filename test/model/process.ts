@@ -23,9 +23,9 @@ import type { Wanted, Word, Answer, ProcessState, Step, Next } from "./types.ts"
 
 const JOB = "0f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
 
-/** One for all processes: each further one slows every await down. */
+/** One for all processes, since each further one slows down every await. */
 const current = new AsyncLocalStorage<Call>();
-/** Processes that are in a state, so that one of the steps that are next needs no other steps before it. */
+/** Processes that have reached a state, so that its next steps needn't repeat the steps before. */
 const running = new Map<ProcessState, Process>();
 const MAX_RUNNING = 2_000;
 
@@ -34,7 +34,7 @@ export function start(program: Program, around: Surroundings): Promise<Next> {
   return run(program, undefined, { before: undefined, operation: -1, word: "", around });
 }
 
-/** Lets an operation of a process go on, or tells it to end. */
+/** Lets an operation of a process continue, or ends the process. */
 export async function goOn(
   state: ProcessState,
   operation: number,
@@ -181,7 +181,7 @@ class Process {
     const finish = guard.finish.bind(guard);
     guard.finish = (own, result, outcomeOf) => {
       const call = this.#caller();
-      // The policy no longer depends on it after an answer.
+      // After an answer, the policy no longer depends on this.
       void result.catch(() => (call.hasFailed = true));
       return finish(own, result, outcomeOf);
     };
@@ -248,7 +248,7 @@ class Process {
     const answer = await run().then(
       ({ code: issued, results = [] }) => ({
         code: issued,
-        // Having sent a part, it gives the code of its earlier look: invalid if anything has come since.
+        // Having sent a part, it gives the code of its earlier read, which is invalid if anything is newer.
         keys: results.every(({ alreadyPublished }) => alreadyPublished) ? keys : [],
       }),
       (error: unknown) => {
@@ -270,7 +270,7 @@ class Process {
     const call = this.#caller();
     const keys = this.#program.isSandbox ? asked.map(inSandbox) : asked;
     const { code, entryId, seen } = call;
-    // These have decided that it is sent, and matter no more.
+    // These led to the decision to send, and no longer matter.
     Object.assign(call, { code: undefined, seen: [], isLate: false });
     for (let attempt = 1; ; attempt += 1) {
       // As the request sender does.

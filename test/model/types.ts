@@ -17,7 +17,7 @@ export interface Program {
   readonly isPatient: boolean;
   /** It uses the sandbox. */
   readonly isSandbox: boolean;
-  /** All states in which it was, by what they hold. */
+  /** All states that it was in, by their content. */
   readonly states: Map<string, ProcessState>;
 }
 
@@ -29,7 +29,7 @@ export interface Line {
   readonly results?: readonly { readonly platform: string }[];
   readonly outcome?: string;
   readonly atMs: number;
-  /** Undefined if it was not read from the disk. */
+  /** Undefined unless it was read from the disk. */
   readonly file?: string;
 }
 
@@ -40,7 +40,7 @@ export interface Files {
   readonly lines: readonly Line[];
 }
 
-/** The files and the time that a process finds when it goes on. */
+/** The files and the time that a process finds when it continues. */
 export interface Surroundings {
   readonly files: Files;
   readonly wallMs: number;
@@ -51,7 +51,7 @@ export interface Sent {
   readonly entryId: string;
   /** The topic or the platforms that it asks for. */
   readonly keys: readonly string[];
-  /** The entries that matter to it and their outcomes, as its last look has shown them. */
+  /** The relevant entries and their outcomes, as its last read has shown them. */
   readonly seen: readonly string[];
   /** The entries that were known when its code was given. None without a code. */
   readonly confirmed?: readonly string[] | undefined;
@@ -59,7 +59,7 @@ export interface Sent {
 
 /** A request that was carried out, or a part of it. */
 export interface CarriedOut extends Omit<Sent, "seen"> {
-  /** The service said that it was not, of the one thing that was asked for. */
+  /** True if the service has said that the one requested thing was not done. */
   readonly isDenied: boolean;
 }
 
@@ -73,7 +73,7 @@ export interface Ask extends Omit<Sent, "confirmed"> {
 /** An event that a call waits for. */
 export type Wanted =
   | { readonly kind: "look" }
-  /** For another request, unless its time is over. */
+  /** Waits for another request, unless the call's time is over. */
   | { readonly kind: "wait"; readonly isLate: boolean }
   | { readonly kind: "record"; readonly file: string; readonly text: string; readonly lines: readonly Line[] }
   | Ask
@@ -134,7 +134,7 @@ export interface ProcessState {
   readonly unread: readonly Line[];
   /** Outcomes that the disk didn't take, which are written with the next line. */
   readonly kept: readonly Line[];
-  /** It was told to end. */
+  /** True once it has begun to end. */
   readonly isEnding: boolean;
   /** The last step of one of the runs that lead to this state. */
   readonly step: Step;
@@ -147,19 +147,19 @@ export class Call {
   /** How many calls it has made, one after the other. */
   made = 0;
   keys: readonly string[] = [];
-  /** By which the request that it is about to send is confirmed. */
+  /** The code that confirms the request that it is about to send. */
   code: string | undefined;
-  /** Its time is over. */
+  /** True if its time is over. */
   isLate = false;
   /** The entries of the same request that it last decided by, with their outcomes. */
   decidedBy: readonly string[] = [];
   /** The same when the user agreed. */
   agreedTo: readonly string[] | undefined;
-  /** Which entries had which outcome when it looked at the journal, as long as it needs that. */
+  /** The outcomes of the entries at its read of the journal, as long as it needs them. */
   seen: readonly string[] = [];
   /** Its own entry that has no outcome yet. */
   entryId = "";
-  /** Its request is not sent because of an error, and not because it has given way. */
+  /** True if an error, and not an earlier request, prevents its own from being sent. */
   hasFailed = false;
   isOver = false;
 
@@ -201,6 +201,6 @@ export interface State {
   readonly lost: readonly string[];
   /** The last code that each call was given. */
   readonly codes: Readonly<Record<string, Code>>;
-  /** Why the law is broken, in one sentence. */
+  /** The reason why the law is broken, in one sentence. */
   readonly violation?: string | undefined;
 }

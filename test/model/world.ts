@@ -10,7 +10,7 @@ import type { Scenario, Sent, State, Word } from "./types.ts";
 
 /** One thing that can happen next. */
 export interface Action {
-  /** For people: who does what. */
+  /** The process and its action, for people. */
   readonly label: string;
   readonly apply: () => Promise<State>;
 }
@@ -21,7 +21,7 @@ export interface Violation {
   readonly steps: readonly string[];
 }
 
-/** How an operation can go on: what that is called, what comes of it, and what else it changes. */
+/** One way for an operation to continue: its name, its result, and what else it changes. */
 type Choice = readonly [string, Word?, Partial<State>?];
 
 const MINUTE_MS = 60_000;
@@ -32,7 +32,7 @@ const UNDER_WAY_MS = 6 * MINUTE_MS;
 export class World {
   readonly #scenario: Scenario;
   readonly #files = new Map<string, Files>();
-  /** These make calls of the scenario anew, after all others: those of one process, or of the other. */
+  /** These repeat the scenario's calls after all others: those of one process, or of the other. */
   readonly #later: readonly Program[];
 
   constructor(scenario: Scenario) {
@@ -46,7 +46,7 @@ export class World {
     });
   }
 
-  /** The state in which all calls begin. A run may have so many crashes, lost answers and other faults. */
+  /** The state in which all calls begin. A run may have this many crashes, lost answers and other faults. */
   async start(faults: number): Promise<State> {
     let state: State = {
       processes: {},
@@ -65,8 +65,8 @@ export class World {
   }
 
   /**
-   * States with the same key go on in the same way: it has all that the journal, the processes and the law
-   * can still tell apart. For a time that is the age of what is under way, for a code the entries that it was made of.
+   * States with the same key continue in the same way: it has all that the journal, the processes and the law
+   * still distinguish. For a time that is the age of what is under way, for a code the entries that it was made from.
    */
   keyOf(state: State): string {
     const text = partsOf(state)
@@ -116,7 +116,7 @@ export class World {
     return undefined;
   }
 
-  /** How the operations of a process can go on. */
+  /** All ways for the operations of a process to continue. */
   #steps(state: State, { program: { name }, pending }: ProcessState): Action[] {
     return pending.flatMap((operation) =>
       this.#choices(state, operation)
@@ -125,7 +125,7 @@ export class World {
           label: `${operation.call} ${label}`,
           apply: async () => {
             const next = await this.#goOn({ ...state, ...change }, name, operation, word);
-            // When a wait ends matters only for the look that follows, so both are one step.
+            // The end of a wait matters only for the read that follows, so both are one step.
             const look = operation.kind === "wait" ? lookOf(next, operation.call) : undefined;
             return look === undefined ? next : this.#goOn(next, name, look, "");
           },
@@ -139,7 +139,7 @@ export class World {
       case "look":
         return [["looks at the journal"]];
       case "wait":
-        // A process looks at the journal for one call at a time.
+        // A process reads the journal for one call at a time.
         if (lookOf(state, processOf(operation.call)) !== undefined) return [];
         if (operation.isLate) return [["looks again"]];
         return [["looks again"], ["looks again when its time is over", "time over"]];
@@ -219,7 +219,7 @@ export class World {
     return afterStep(state, name, await goOn(process, index, word, state));
   }
 
-  /** A process is gone. Its last request may have left before. */
+  /** Ends a process. It may have sent its last request before. */
   #withoutProcess(before: State, name: string): State {
     let state = before;
     for (const operation of before.processes[name]?.pending ?? [])
@@ -250,12 +250,12 @@ function withNewIds(text: string): string {
     });
 }
 
-/** Their order makes no difference. */
+/** The order of entries makes no difference. */
 function partsOf({ processes, files, wallMs, codes, carriedOut, ...state }: State): unknown[] {
   // Then no clock jumps and no line is removed any more.
   const isLastFault = state.faultsLeft === 0;
   const age = (ms: number) => (Math.abs(ms) >= UNDER_WAY_MS ? (ms > 0 ? "past" : "future") : ms);
-  // A post under another name is known from an outcome, a lost entry only from a look.
+  // A post under another name is known from an outcome, a lost entry only from a read.
   const hasEffect = (seen: string) =>
     seen.endsWith(" done") || state.lost.some((id) => seen.startsWith(`${id} `));
   const outcome = (line: Line) => line.outcome ?? age(wallMs - line.atMs);
@@ -263,7 +263,7 @@ function partsOf({ processes, files, wallMs, codes, carriedOut, ...state }: Stat
     entriesOf(lines).map((entry) => [entry.id, entry.file, entry.platforms, outcome(entry)]);
   const names = [...files.texts.keys()].toSorted();
   const today = `journal-${new Date(wallMs).toISOString().slice(0, 10)}.jsonl`;
-  // A call looks before it decides. So whether its process has already read a line makes no difference,
+  // A call reads before it decides, so it makes no difference whether its process has already read a line,
   // unless the line can be removed, or moved by the lines of another file.
   const looked = isLastFault && names.length < 2 ? files.lines : [];
   const alive = aliveIn({ processes });
@@ -282,7 +282,7 @@ function partsOf({ processes, files, wallMs, codes, carriedOut, ...state }: Stat
         name,
         call,
         code === undefined ? "" : [codes[name]?.madeOf, codes[name]?.known],
-        // Once it sends, only what was posted before: its answer gives a code for that.
+        // Once it sends, only earlier posts matter, since its answer gives a code for them.
         decidedBy.some((entry) => entry.endsWith(" done")) ? decidedBy : "",
       ]),
     ...alive
@@ -320,13 +320,13 @@ function aliveIn({ processes }: Pick<State, "processes">): ProcessState[] {
   return Object.values(processes).filter((process) => process !== undefined);
 }
 
-/** The look that a call waits for, or one of a process's calls. */
+/** The read that a call waits for, or one of a process's calls. */
 function lookOf({ processes }: State, name: string): Operation | undefined {
   const pending = processes[processOf(name)]?.pending ?? [];
   return pending.find(({ call, kind }) => kind === "look" && call.startsWith(name));
 }
 
-/** As the journal reads them. */
+/** Reads lines as the journal does. */
 function byFile(a: Line, b: Line): number {
   return (a.file ?? "") < (b.file ?? "") ? -1 : Number(a.file !== b.file);
 }

@@ -17,7 +17,7 @@ const EVERY_FIELD = {
 } as const;
 const PUBLICATION = { jobId: JOB_ID, platforms: ["tiktok"] };
 
-/** A request as it must be sent, with every header. */
+/** The expected request, with every header. */
 function documented(url: string, method: string, path: string, body: string) {
   const headers = {
     accept: "application/json",

@@ -1,4 +1,4 @@
-// How frameworks and gateways answer, tried on all five operations: their errors, whose words are shown and decide
+// The answers of frameworks and gateways, tried on all five operations: their errors, whose words are shown and decide
 // nothing, and their ways to write nothing.
 
 import { expect, test } from "vitest";
@@ -27,7 +27,7 @@ const page = (title: string, before = "<html>\r\n<head>") =>
   `${before}<title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n</body></html>`;
 const TIME = "2026-11-28T05:26:00.000+00:00";
 
-/** What answers, its status, its body, and the words that are shown of it. */
+/** The name of what answers, its status, its body, and the words that the error shows. */
 type Dialect = readonly [who: string, status: number, body: object | string, words: string];
 
 const DIALECTS: readonly Dialect[] = [
@@ -164,7 +164,7 @@ test.each(DIALECTS)(
   },
 );
 
-/** Each operation's answer, and what is read of it; `same` where that is the answer. */
+/** Each operation's answer and its reading; `same` if the two are equal. */
 interface Writer {
   readonly who: string;
   readonly answers: Readonly<Record<"generate" | "status" | "publish" | "videos" | "accounts", unknown>>;

@@ -27,7 +27,7 @@ function request(method: "GET" | "POST", url: string, extra: Partial<HttpRequest
   };
 }
 
-/** How a request failed. */
+/** The failure of a request. */
 async function failing(sending: Promise<unknown>) {
   const error = await sending.then(
     () => "nothing",

@@ -75,7 +75,7 @@ function openJournal({
   return { journal, warnings };
 }
 
-/** As the settings name it. */
+/** The database as the settings name it. */
 function openApplicationJournal(settings: Parameters<typeof openJournalStore>[0]): Journal {
   const store = openJournalStore(settings, systemClock);
   if (store === undefined) throw new Error("The settings keep no journal.");
@@ -104,7 +104,7 @@ function manualClock() {
   return {
     clock,
     delays: () => [...timers].map(({ delayMs }) => delayMs),
-    /** Runs those of this delay. */
+    /** Runs the timers with this delay. */
     pass(delayMs: number) {
       passedMs += delayMs;
       for (const timer of timers)
@@ -349,7 +349,7 @@ test.each([
 });
 
 describe("a role that may create things in the schema", () => {
-  /** Runs it as that role, and then lets its things be found first. */
+  /** Runs the SQL as that role, and then puts the role's objects first in the search path. */
   const plant = async (sql: string) => {
     await database.exec(
       `create role planter; grant create on schema public to planter; set role planter; ${sql}`,
@@ -582,7 +582,7 @@ const ASK_FOR_PASSWORD = Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 3]);
 
 const ASK_FOR_KERBEROS = Buffer.from([82, 0, 0, 0, 8, 0, 0, 0, 7]);
 
-/** Asks for a password by SCRAM, and goes on as far as it isn't needed yet. */
+/** Asks for a password by SCRAM, up to the step that needs it. */
 function askByScram(socket: Socket): void {
   const request = (kind: number, text: string) => {
     const message = Buffer.from(`R\0\0\0\0\0\0\0\0${text}`);

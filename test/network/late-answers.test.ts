@@ -39,7 +39,7 @@ async function slowService(before = "") {
   return { server, sockets, service: connect({ baseUrl: server.url }) };
 }
 
-/** Lets the deadline of generate, or of another call, pass. Returns how it failed, and the late answer. */
+/** Lets the deadline of generate, or of another call, pass. Returns its failure and the late answer. */
 async function tooSlow(
   service: Service,
   hasArrived: () => boolean,

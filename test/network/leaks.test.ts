@@ -12,7 +12,7 @@ const activeResources = () =>
     .filter((kind) => /TCP|Timeout|TLS|Immediate/.test(kind))
     .sort();
 
-/** The same once the last turns of a call that has ended are over. */
+/** The same, after the last turns of a call that has ended. */
 async function settledResources(): Promise<readonly string[]> {
   await until(() => !activeResources().includes("Immediate"));
   return activeResources();

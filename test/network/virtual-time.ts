@@ -4,7 +4,7 @@
 import { vi } from "vitest";
 import { type Clock, systemClock } from "../../src/clock.ts";
 
-/** Small compared with what is measured. */
+/** Short compared with the times that tests measure. */
 const STEP_MS = 50;
 /** Enough for a request to arrive. */
 const IDLE_TURNS = 500;
@@ -16,7 +16,7 @@ export function virtualClock(): Clock {
 }
 
 /**
- * The result of a call, and when it came. `waiting` says how much is waited for: without anything, hardly any time
+ * The result of a call, and its time. `waiting` counts what the call waits for: at 0, hardly any time
  * passes, as for the pause between two attempts, so that a busy machine costs none. By default it all passes.
  */
 export async function inVirtualTime<Result>(calling: Promise<Result>, waiting?: () => number) {
@@ -25,7 +25,7 @@ export async function inVirtualTime<Result>(calling: Promise<Result>, waiting?: 
   const call = calling.finally(() => (over = true));
   const isIdle = () => waiting === undefined || waiting() === 0;
   while (!over) {
-    // Without a timer, whose time is virtual here.
+    // Not a timer, whose time would be virtual here.
     for (let turn = 0; !over && (isAtDisk() || (isIdle() && turn < IDLE_TURNS)); turn++)
       await new Promise((resolve) => setImmediate(resolve));
     vi.advanceTimersByTime(waiting !== undefined && isIdle() ? 1 : STEP_MS);

@@ -24,7 +24,7 @@ async function testReceiver() {
   return { ...receiver, hints, url, post };
 }
 
-/** A connection on which the test writes what it likes. `closed` resolves when the receiver has closed it. */
+/** A connection that the test writes to. `closed` resolves when the receiver has closed it. */
 async function open(port: number) {
   const socket = connect(port, "127.0.0.1");
   onTestFinished(() => void socket.destroy());

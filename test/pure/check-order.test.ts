@@ -1,4 +1,4 @@
-// Which orders are held back once, because they look like a mistake. The topics of trials are real ones, written
+// The orders that are held back once because they look like a mistake. The topics of trials are real ones, written
 // for real wishes, with a language and seconds: none of them may be doubted.
 
 import { describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import languages from "../fixtures/languages.json" with { type: "json" };
 import trialTopics from "../fixtures/trial-topics.json" with { type: "json" };
 import wishes from "../fixtures/wishes.json" with { type: "json" };
 
-/** The journal knows the voice "nova" alone. */
+/** Reviews an order on a computer whose journal knows only the voice "nova". */
 const doubtsOf = (order: Order) => reviewOrder(order, async (voice) => voice === "nova");
 const findingsOf = async (order: Order) => (await doubtsOf(order)).map(({ finding }) => finding);
 const isDoubted = async (order: Order) => (await doubtsOf(order)).length > 0;

@@ -76,7 +76,7 @@ const hosted = (host: string, database: string, more: object = {}) => ({
   ...more,
 });
 
-// As their consoles and documents have them to be copied.
+// Copied from the hosters' consoles and documents.
 test.each([
   [
     "postgresql://ann:s3cret@ep-cool-darkness-a1b2c3d4-pooler.us-east-2.aws.neon.tech/neondb?sslmode=require&channel_binding=require",

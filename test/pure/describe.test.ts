@@ -34,7 +34,7 @@ const ordered = (ageMs: number, topic = "Tides") => ({
 const post = (platform: string, url?: string): JobPost => ({ platform, atMs: NOW_MS, result: { url } });
 const lost = (platform: string): JobPost => ({ platform, atMs: NOW_MS, result: undefined });
 
-/** Videos by what can be said of them. */
+/** Videos by what there is to say of them. */
 const VIDEOS: Record<string, readonly [JobRecord, DescribeOptions?]> = {
   "renders, of unknown age": [recordOf(RUNNING)],
   "renders, with progress": [

@@ -39,7 +39,7 @@ const page = (status: number, title: string) => ({
 const failure = (sent: boolean, code: string, status?: number) =>
   new TransportFailure({ ...explainNetworkError(Object.assign(new Error(), { code })), sent, status });
 
-/** An operation of which a post goes to this many platforms. */
+/** An operation whose post goes to this many platforms. */
 function withPlatforms(operation: Operation, platforms: number): Operation {
   return operation === OPERATIONS.publish ? { ...operation, platforms } : operation;
 }
@@ -94,7 +94,7 @@ function rendered(name: string, error: BridgeError, effect: Effect): string {
 
 test("every failure of an operation says what failed and what to do", async () => {
   const operations: readonly Operation[] = Object.values(OPERATIONS);
-  // The others fail in the words of listVideos, but for their verb.
+  // The others fail like listVideos, with another verb.
   const distinct = operations.filter(
     (operation) =>
       operation === OPERATIONS.listVideos ||

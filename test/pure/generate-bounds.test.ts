@@ -15,7 +15,7 @@ test("the limit of videos in 24 hours counts what all processes have or may have
   await errorOf(computer.process().generate(TIDES));
   computer.onGenerate = async () => ({ jobId: "job-2", status: "processing" });
   await limited().generate({ topic: "Moons" });
-  // No video, but a post.
+  // A post, not a video.
   await limited().publish(["tiktok"]);
 
   expect(await errorOf(limited().generate({ topic: "Stars" }))).toEqual({

@@ -18,7 +18,7 @@ import {
   TIDES,
 } from "../fixtures/computer.ts";
 
-/** How long an order guards. */
+/** The time for which an order guards against a repeat. */
 const GUARD_MS = 20 * HOUR_MS;
 const CODE = expect.stringMatching(/^[0-9a-f]{6}$/);
 
@@ -160,7 +160,7 @@ test.each([
       await disk.append(name, line);
       if (!isFirst) return;
       isFirst = false;
-      // Between this request's line and its last look.
+      // Between this request's line and its last read.
       computer.pass(afterMs);
       const { operation, arguments: ordered } = JSON.parse(line);
       const { own } = await journal.begin({ operation, arguments: ordered });

@@ -42,7 +42,7 @@ test("the help of a command shows that command alone", () => {
 test.each([80, 40])("texts are broken at their words in %i columns, under their own column", (columns) => {
   const narrow = helpText(undefined, columns);
 
-  // A word alone may be longer.
+  // A single word may be longer.
   expect(narrow.split("\n").filter((line) => line.length > columns && line.trim().includes(" "))).toEqual([]);
   expect(onOneLine(narrow)).toBe(onOneLine(helpText()));
   expect(wrap("ok    key   the service accepts it", 24)).toEqual([

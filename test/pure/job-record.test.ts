@@ -83,6 +83,6 @@ test.each([
   const ordered = { ...listed, order: { arguments: {}, atMs: NOW_MS - 5 } };
 
   expect(ageMs(listed, NOW_MS)).toBe(age);
-  // This computer knows better.
+  // This computer's own time wins.
   expect(ageMs(ordered, NOW_MS)).toBe(5);
 });

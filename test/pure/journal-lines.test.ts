@@ -1,5 +1,5 @@
-// What editors, synchronising programs and disks make of a journal's file: each line is read as it was written, or
-// the journal can't be used. Nothing between: a line that was skipped could hide a request that was paid for.
+// What editors, synchronising programs and disks do to a journal's file: each line is read as it was written, or
+// the journal can't be used. There is no middle way: a skipped line could hide a request that was paid for.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import { newJournal, openJournal, TODAY, topics, withTopic } from "../fixtures/o
 
 const TOPICS = ["Tides “rise” – café", "Moons", "Stars"];
 
-/** A file with three orders, of which the first two have an outcome; and what reads it as another process does. */
+/** A file with three orders, of which the first two have an outcome, and a function that reads it as another process. */
 async function writtenJournal() {
   const { folder, journal } = newJournal();
   for (const [index, topic] of TOPICS.entries()) {

@@ -137,7 +137,7 @@ test("files are read in the order of their names, however the disk lists them", 
 test("reading a long file doesn't block other work", async () => {
   const { disk } = newJournal();
   const bytes = Buffer.from("\n".repeat(100_000));
-  // Without a disk to wait for, other work has a turn only if the journal gives it one.
+  // Without a disk to wait for, other work runs only if the journal lets it.
   const list = async () => new Map([[TODAY, "version"]]);
   const { journal } = openJournal({ ...disk, list, read: async () => bytes });
   let [turns, isRead] = [0, false];

@@ -1,4 +1,4 @@
-// Which requests are the same, and what the journal tells of earlier jobs: which there are, how they were
+// Which requests are the same, and what the journal says of earlier jobs: their ids, how they were
 // ordered, and where they were posted.
 
 import * as fc from "fast-check";
@@ -10,7 +10,7 @@ import { localTime } from "../../src/text.ts";
 import { describePost } from "../../src/tools/record-fields.ts";
 import { Computer, errorOf, fails, JOB, MINUTE_MS, NOW, type Process, TIDES } from "../fixtures/computer.ts";
 
-/** Where the job was posted, as results say it. */
+/** The job's posts, as results name them. */
 async function publishedTo({ journal }: Process) {
   return jobHistories(await journal.entries())
     .get(JOB)

@@ -1,4 +1,4 @@
-// When a video is requested again whose file is refused, on a virtual clock.
+// When a refused file of a video is requested again, on a virtual clock.
 
 import { promises, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ function setUp(download: (attempt: number) => Error | undefined, ageMs = 4 * MIN
   const folder = temporaryFolder();
   const startedMs = clock.monotonicMs();
   const seconds = () => (clock.monotonicMs() - startedMs) / 1_000;
-  /** Seconds since the start of each attempt, and of each look at the list. */
+  /** The seconds from the start to each attempt, and to each read of the list. */
   const attempts: number[] = [];
   const looks: number[] = [];
   const saver = new VideoSaver({
@@ -76,7 +76,7 @@ test("a new video's file that is refused is requested for five minutes, and then
 
   expect(await end()).toEqual({ state: "failed", problem: "its host answered HTTP 403" });
   expect(attempts).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
-  // Its link may have run out.
+  // Its link may have expired.
   expect(looks).toEqual(attempts.slice(1));
   expect(warnings).toEqual([`The video of job ${JOB_ID} was not saved: its host answered HTTP 403.`]);
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Schedule } from "../../src/jobs/schedule.ts";
 import { randomEnd, seededRandom } from "../fixtures/durations.ts";
 
-/** How many polls a job of this duration takes, and how long after its end the last of them is, in ms. */
+/** The number of polls for a job of this duration, and the ms from its end to the last of them. */
 function follow(schedule: Schedule, durationMs: number) {
   let polls = 1;
   let ageMs = schedule.firstDelayMs(0);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import * as budget from "../../src/service/time-budget.ts";
 
-/** Clients give up a call after this. */
+/** Clients give up on a call after this time. */
 const CLIENTS_MS = 60_000;
 
 test("the parts of a call fit into it, and it into a client's patience", () => {
@@ -10,7 +10,7 @@ test("the parts of a call fit into it, and it into a client's patience", () => {
 
   expect(PAID_REQUEST_MS + LOOK_AFTER_MS).toBeLessThan(CALL_MS);
   expect(READ_MS + LOOK_AFTER_MS).toBeLessThan(CALL_MS);
-  // The slowest disk is read, a job is looked at, the intent is written and read: a POST can still begin.
+  // After the slowest disk was read, a job read, and the intent written and read, a POST can still begin.
   expect(MAX_DISK_MS + LOOK_FIRST_MS + 2 * MAX_DISK_MS + MIN_POST_MS).toBeLessThan(PAID_REQUEST_MS);
   expect(CALL_MS).toBeLessThan(CLIENTS_MS);
 });

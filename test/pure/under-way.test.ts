@@ -31,7 +31,7 @@ test("a call whose time is over while it waits gets an error without a code, and
   expect(await computer.process().generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
 });
 
-/** How the first request lost its process or its answer. */
+/** The ways in which the first request lost its process or its answer. */
 const LOST = {
   "its answer was lost": fails("unknown"),
   "its process awaits or awaited the answer": () => new Promise<never>(() => {}),

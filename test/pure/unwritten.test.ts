@@ -7,7 +7,7 @@ import { CALL_MS } from "../../src/service/time-budget.ts";
 import { Computer, errorOf, failure, NOW, resolvers, TIDES } from "../fixtures/computer.ts";
 import { failing } from "../fixtures/open-journal.ts";
 
-/** A process whose disk takes no outcome, but for the first of so many times. */
+/** A process whose disk refuses this many outcomes before it takes one. */
 function processWithBrokenDisk(computer: Computer, failures = Infinity) {
   const disk = openPrivateFolder(computer.folder);
   let left = failures;

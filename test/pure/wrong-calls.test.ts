@@ -1,4 +1,4 @@
-// How calls are read that models get slightly wrong. None starts a paid job that the caller did not mean;
+// Calls that models get slightly wrong. None starts a paid job that the caller did not mean;
 // if there is one meaning, the call succeeds at once.
 
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// The documents say what is so. `npm run docs -- check` does the same from a terminal.
+// The documents are true. `npm run docs -- check` checks the same from a terminal.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -41,7 +41,7 @@ export interface Called {
 
 export type ToolsUnderTest = ReturnType<typeof openTools>;
 
-/** The part of a journal's line that is looked at. */
+/** The part of a journal's line that tests read. */
 const entrySchema = z.object({ id: z.string(), outcome: z.string().default("unknown") });
 
 /** Self-signed; `trustCertificate` makes clients accept it. */
@@ -113,7 +113,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = tr
     return { text: redact(block.text), error };
   };
 
-  /** Closes every connection and waits until what became of each request is in the journal. */
+  /** Closes every connection and waits until the outcome of each request is in the journal. */
   const closeConnections = () => {
     service.close();
     return application.finishPaidRequests();
@@ -141,7 +141,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = tr
   };
 }
 
-/** Gives its operations another deadline than the usual one. */
+/** Gives its operations this deadline instead of the usual one. */
 class QuickServiceClient extends ServiceClient {
   readonly #deadline: CallOptions;
 
