@@ -1,10 +1,15 @@
 // A random history: four servers, one of a sandbox, and processes of `call` share one journal, and some are killed.
-// The service loses answers and refuses. Whatever happens, nothing is paid or posted twice without a code, and every
-// answer names a job that the service has made for that very order.
+// The service loses answers and refuses, and with files all clocks jump ahead now and then, so that requests whose
+// answer was lost become unknown. Whatever happens, nothing is paid or posted twice without a code, every answer names a
+// job that the service has made for that very order, and no answer that a call has had is forgotten.
 
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import * as z from "zod";
 import { BUILT_FILE, SERVER_NODE } from "../../fixtures/clients.ts";
 import { type Random, seededRandom } from "../../fixtures/durations.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
@@ -13,12 +18,18 @@ import { POSTGRES_SERVERS, startPostgres } from "../fixtures/postgres.ts";
 import { createServer, type Server } from "./server.ts";
 
 const SERVERS = 4;
-const WORKERS = 6;
+/** Many, since most of them wait: for a request whose answer was lost, or for a server that starts. */
+const WORKERS = 24;
 const MAX_DELAY_MS = 60;
 /** A request whose sender was killed stays unknown for minutes: calls that wait for it are given up. */
 const PATIENCE_MS = 1_500;
 /** Orders that calls choose from at a time; each is replaced after some calls. */
-const OPEN_ORDERS = 12;
+const OPEN_ORDERS = 48;
+/** Longer than a request is under way. All jumps together stay below the 20 hours that an order is guarded. */
+const JUMP_MS = 7 * 60_000;
+const CALLS_PER_JUMP = 150;
+const MAX_JUMPS = 150;
+const JUMPING_CLOCK = fileURLToPath(new URL("jumping-clock.cjs", import.meta.url));
 
 /** What one service has carried out, by topic, and by job and platform. */
 interface Ledger {
@@ -27,6 +38,8 @@ interface Ledger {
   /** How many repeats codes have confirmed. */
   readonly confirmed: Map<string, number>;
 }
+
+const publicationSchema = z.object({ jobId: z.string(), platforms: z.array(z.string()) });
 
 const add = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
 
@@ -66,14 +79,36 @@ async function startService(random: Random) {
       },
     ),
     "POST /api/v1/publish": answering(
-      ({ jobId, platforms }) => (platforms as string[]).map((platform) => `${String(jobId)} ${platform}`),
-      ({ platforms }) => ({ results: (platforms as string[]).map((platform) => ({ platform, ok: true })) }),
+      (body) => {
+        const { jobId, platforms } = publicationSchema.parse(body);
+        return platforms.map((platform) => `${jobId} ${platform}`);
+      },
+      (body) => ({
+        results: publicationSchema.parse(body).platforms.map((platform) => ({ platform, ok: true })),
+      }),
     ),
   });
   return { service, ledger };
 }
 
-type Called = { readonly text: string; readonly jobId?: unknown } | undefined;
+type Called =
+  | {
+      readonly text: string;
+      readonly jobId?: unknown;
+      readonly alreadyStarted?: unknown;
+      readonly results?: unknown;
+    }
+  | undefined;
+
+/** True if the answer says that a confirmed request was not sent, or not on this platform. */
+function isRefused(answer: Called, platform: string | undefined): boolean {
+  if (answer === undefined) return false;
+  if (answer.alreadyStarted === true || answer.text.includes("Not sent")) return true;
+  return (
+    Array.isArray(answer.results) &&
+    answer.results.some((result) => result.platform === platform && result.alreadyPublished === true)
+  );
+}
 
 /** A process of `call`, which is killed after so long if that is set. */
 function runCall(
@@ -84,7 +119,17 @@ function runCall(
 ): Promise<Called> {
   const child = spawn(
     SERVER_NODE,
-    [BUILT_FILE, "call", tool, "--yes", "--json", "--json-args", JSON.stringify(args)],
+    [
+      "--require",
+      JUMPING_CLOCK,
+      BUILT_FILE,
+      "call",
+      tool,
+      "--yes",
+      "--json",
+      "--json-args",
+      JSON.stringify(args),
+    ],
     {
       env: { PATH: process.env["PATH"] ?? "", ...env },
       stdio: ["ignore", "pipe", "ignore"],
@@ -110,8 +155,10 @@ export async function randomHistory(calls: number, seed: number, store: "files" 
   const folder = makeFolder();
   const postgres = store === "Postgres" ? await startPostgres(POSTGRES_SERVERS[0]) : undefined;
   const [real, sandbox] = [await startService(random), await startService(random)];
+  const clockFile = join(folder, "clock");
   const envOf = ({ service }: typeof real, key: string) => ({
     HOME: folder,
+    CLOCK_FILE: clockFile,
     FACELESS_API_KEY: key,
     FACELESS_BASE_URL: service.url,
     FACELESS_STATE_DIR: folder,
@@ -125,19 +172,41 @@ export async function randomHistory(calls: number, seed: number, store: "files" 
   ] as const;
   const kindOf = (index: number) => kinds[index === SERVERS - 1 ? 1 : 0];
   const start = async (index: number) => {
-    const server = createServer([SERVER_NODE], kindOf(index).env);
+    const server = createServer([SERVER_NODE, "--require", JUMPING_CLOCK], kindOf(index).env);
     await server.connect();
     return server;
   };
-  const servers: Server[] = await Promise.all(Array.from({ length: SERVERS }, (_, index) => start(index)));
+  const servers = Array.from({ length: SERVERS }, (_, index) => start(index));
   const pick = <Item>(items: readonly Item[]): Item | undefined => items[Math.floor(random() * items.length)];
   let orders = 0;
   const newTopic = () =>
     `The tide number ${(orders += 1)} comes in twice a day, and nobody on this beach knows why.`;
   const topics = Array.from({ length: OPEN_ORDERS }, newTopic);
   const violations: string[] = [];
-  const killed = new Set<Server>();
-  const tally = { made: 0, killed: 0, answered: 0 };
+  /** Orders that a call has answered with their job, and orders of which a request may be without an outcome. */
+  const [started, doubtful] = [new Set<string>(), new Set<string>()];
+  const isSettled = (topic: string) => started.has(topic) && !doubtful.has(topic);
+  const tally = { made: 0, killed: 0, answered: 0, confirmed: 0, jumps: 0 };
+
+  /** Kills a server within moments. Its calls fail, and the next ones wait for another one in its place. */
+  const killSoon = (index: number, server: Server) =>
+    setTimeout(() => {
+      // Another call may have killed it before.
+      if (current[index] !== server) return;
+      tally.killed += 1;
+      server.kill();
+      void server.close().catch(() => {});
+      current[index] = undefined;
+      servers[index] = start(index);
+    }, random() * MAX_DELAY_MS);
+  const current: (Server | undefined)[] = [];
+
+  /** Puts all clocks ahead, also those of calls that are being made. */
+  const jump = () => {
+    tally.jumps += 1;
+    writeFileSync(`${clockFile}.new`, `${tally.jumps * JUMP_MS} 0`);
+    renameSync(`${clockFile}.new`, clockFile);
+  };
 
   const check = (ledger: Ledger, key: string) => {
     const times = ledger.carriedOut.get(key) ?? 0;
@@ -152,6 +221,8 @@ export async function randomHistory(calls: number, seed: number, store: "files" 
   /** Makes one random call. */
   const step = async () => {
     tally.made += 1;
+    // The times of a database are its own.
+    if (store === "files" && tally.jumps < MAX_JUMPS && tally.made % CALLS_PER_JUMP === 0) jump();
     const index = Math.floor(random() * SERVERS);
     const { ledger, env } = kindOf(index);
     if (random() < 0.02) replace(pick(topics));
@@ -166,35 +237,39 @@ export async function randomHistory(calls: number, seed: number, store: "files" 
     const keys = isPost ? platforms.map((platform) => `${jobId} ${platform}`) : [topic];
     const make = async (given: object): Promise<Called> => {
       if (random() < 0.03) return runCall(env, given, tool, random() < 0.5 ? random() * 1_500 : undefined);
-      const server = servers[index];
-      if (random() < 0.02) {
-        tally.killed += 1;
-        if (server !== undefined) killed.add(server);
-        setTimeout(() => server?.kill(), random() * MAX_DELAY_MS);
-      }
+      const server = await servers[index];
+      if (server === undefined) return undefined;
+      current[index] = server;
+      if (random() < 0.02) killSoon(index, server);
       try {
-        const called = await server?.call(tool, { ...given }, AbortSignal.timeout(PATIENCE_MS));
-        return { text: JSON.stringify(called?.content), ...called?.structuredContent };
+        const called = await server.call(tool, { ...given }, AbortSignal.timeout(PATIENCE_MS));
+        return { text: JSON.stringify(called), ...called.structuredContent };
       } catch {
-        // One that is only slow goes on: others use it, too.
-        if (server !== undefined && killed.delete(server)) {
-          await server.close().catch(() => {});
-          servers[index] = await start(index);
-        }
         return undefined;
       }
     };
+    const wasSettled = isSettled(topic);
     let answer = await make(args);
+    if (answer === undefined || answer.text.includes("no complete answer")) doubtful.add(topic);
+    if (wasSettled && isSettled(topic) && answer?.text.includes("Not sent: a video") === true)
+      violations.push(`${topic}: its answer was forgotten`);
     const code = /confirm: \\*"(\w{6})/.exec(answer?.text ?? "")?.[1];
-    if (code !== undefined && random() < 0.1) {
+    if (code !== undefined && random() < 0.2) {
+      if (!isPost) doubtful.add(topic);
       for (const key of keys) add(ledger.confirmed, key);
       answer = await make({ ...args, confirm: code });
+      const unused = keys.filter((_, place) => isRefused(answer, platforms[place]));
+      for (const key of unused) ledger.confirmed.set(key, (ledger.confirmed.get(key) ?? 0) - 1);
+      tally.confirmed += keys.length - unused.length;
     }
     if (answer !== undefined) tally.answered += 1;
     // Calls for an order that stays unknown wait for each other: most of them make place for another one.
     else if (random() < 0.8) replace(topic);
-    if (!isPost && typeof answer?.jobId === "string" && ledger.jobs.get(topic)?.has(answer.jobId) !== true)
-      violations.push(`${topic}: answered with ${answer.jobId}, which is no job of it`);
+    if (!isPost && typeof answer?.jobId === "string") {
+      started.add(topic);
+      if (ledger.jobs.get(topic)?.has(answer.jobId) !== true)
+        violations.push(`${topic}: answered with ${answer.jobId}, which is no job of it`);
+    }
     for (const key of keys) check(ledger, key);
   };
   try {
@@ -203,7 +278,7 @@ export async function randomHistory(calls: number, seed: number, store: "files" 
     };
     await Promise.all(Array.from({ length: WORKERS }, work));
   } finally {
-    await Promise.allSettled(servers.map((server) => server.close()));
+    await Promise.allSettled(servers.map(async (server) => (await server).close()));
     for (const { service } of kinds) await service.close();
     await postgres?.close();
     removeFolder(folder);
@@ -215,8 +290,8 @@ export async function randomHistory(calls: number, seed: number, store: "files" 
   );
   return {
     test: `a random history of ${SERVERS} servers and call, some killed with -9, one journal in ${store}`,
-    promised: "nothing twice without a code, and no job of another order",
-    measured: `SEED=${seed} CALLS=${calls}, ${new Set(violations).size} violations; ${tally.answered} calls answered, ${tally.killed} servers killed, ${carriedOut.join(" and ")} requests carried out by the service and the sandbox`,
+    promised: "nothing twice without a code, no job of another order, and no answer forgotten",
+    measured: `SEED=${seed} CALLS=${calls}, ${new Set(violations).size} violations; ${tally.answered} calls answered, ${tally.confirmed} repeats confirmed, ${tally.killed} servers killed, ${tally.jumps} jumps of the clocks, ${carriedOut.join(" and ")} requests carried out by the service and the sandbox`,
     met: violations.length === 0,
   };
 }
