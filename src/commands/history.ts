@@ -66,9 +66,11 @@ async function readHistory(
       requests: [],
     };
   const jobs = jobHistories(entries);
+  // In the form of ISO 8601, in this computer's time zone. Made once: to make one takes longer than to describe an entry.
+  const { format } = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "short" });
   const requests = entries.map((entry) => {
     const order = entry.operation === "generate" ? entry : jobs.get(entry.jobId)?.order;
-    return describe(entry, order, journal.isUnderWay(entry));
+    return describe(entry, order, journal.isUnderWay(entry), format);
   });
   return {
     summary: `Orders and posts${ofSandbox} in the journal, newest first (${store.place})${others === "" ? ":" : `. ${others}`}`,
@@ -87,7 +89,12 @@ function describeOthers(count: number, { sandbox }: Config): string {
 }
 
 /** A request as JSON, and as a title and lines. `order` is that of its job, if the journal has it. */
-function describe(entry: JournalEntry, order: OrderEntry | undefined, isUnderWay: boolean) {
+function describe(
+  entry: JournalEntry,
+  order: OrderEntry | undefined,
+  isUnderWay: boolean,
+  formatTime: (at: Date) => string,
+) {
   const { atMs, client, operation, jobId, outcome, sandbox } = entry;
   const ordered: Readonly<Record<string, unknown>> = order ? { ...DEFAULTS, ...order.arguments } : {};
   const { topic, duration: seconds, ...options } = ordered;
@@ -95,8 +102,7 @@ function describe(entry: JournalEntry, order: OrderEntry | undefined, isUnderWay
   const unknown = outcome === undefined && { unknown: true, ...(isUnderWay && { underWay: true }) };
   const mark = { ...(sandbox && { sandbox }), ...unknown };
   const json = { at: at.toISOString(), client, operation, jobId, ...mark, topic, seconds, ...options };
-  // In the form of ISO 8601, in this computer's time zone.
-  const time = at.toLocaleString("sv-SE", { dateStyle: "short", timeStyle: "short" });
+  const time = formatTime(at);
   const title = client === undefined ? time : `${time}  by ${cleanServiceText(client, MAX_CLIENT)}`;
   const job = `job ${JOB_ID.test(jobId ?? "") ? jobId : quote(jobId ?? "", 60)}`;
   const name = order === undefined ? job : quote(firstSpokenWords(String(topic)));
