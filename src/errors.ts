@@ -130,7 +130,8 @@ export function describeFailure(
   ].filter(Boolean);
   const sentences = [
     answer.length === 0 ? facts.message : `${facts.message.replace(/\.$/, "")} (${answer.join(", ")}).`,
-    message !== undefined && `The service's words: ${JSON.stringify(message)}`,
+    message !== undefined &&
+      `The service's words: ${JSON.stringify(message)}${/[.!?…]$/.test(message) ? "" : "."}`,
     facts.journal,
     done,
     ...(facts.retryAfterSeconds === undefined || !facts.retryable

@@ -133,7 +133,7 @@ function withUnrecorded(result: Result, tools: LocalTools): Result {
 
 /** Says that a video was not saved, unless the result says why. */
 function withUnsaved(result: Result, tools: LocalTools): Result {
-  if (tools.unsaved(result["jobId"]) !== "untold") return result;
+  if (tools.unsaved(result["jobId"]) !== "unexplained") return result;
   const sentence = "It is not saved on this computer yet: make the same call again later.";
   return { ...result, summary: `${String(result["summary"])} ${sentence}` };
 }

@@ -81,14 +81,14 @@ export function openTools(
     /** The platforms of the last post that the service's answer did not mention. */
     missingResults: () => missingResults,
     /** Undefined if the finished video is saved as it should be; otherwise whether the result says why it isn't. */
-    unsaved(jobId: unknown): "told" | "untold" | undefined {
+    unsaved(jobId: unknown): "explained" | "unexplained" | undefined {
       if (config.saveDir === undefined || typeof jobId !== "string") return undefined;
       const record = jobs.get(jobId);
       const { saved } = record;
       const isReady = stateOf(lastStatus(record) ?? "") === "ready";
       // One that the user has removed is not saved again.
       if (!isReady || saved?.state === "saved" || saved?.state === "removed") return undefined;
-      return saved?.state === "failed" ? "told" : "untold";
+      return saved?.state === "failed" ? "explained" : "unexplained";
     },
     /** Throws a BridgeError for bad input, and whatever the tool throws. */
     async run<Output extends z.ZodObject>(tool: Tool<z.ZodObject, Output>, args: object) {

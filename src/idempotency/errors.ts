@@ -48,7 +48,7 @@ export function orderInProgressError(ageMs: number): BridgeError {
   return notSent(
     "in_progress",
     `Not sent: a video of the same words was ordered ${describeAge(ageMs)}, and its outcome is not known yet.`,
-    "Check list_videos for it, and follow it with get_video_status if it is there. If it isn't, tell the user that it may still be starting. Don't order it in other words or with other settings either.",
+    "Check list_videos for it, and follow it with get_video_status if it is there. If it isn't, tell the user that it may still be starting. Don't order it again, not even in other words or with other settings.",
   );
 }
 
@@ -70,7 +70,7 @@ export function duplicateOrderError({ ageMs, code, isStale }: Repeat, count: num
       isStale && STALE_CODE,
       `Not sent: a video of the same words was ordered ${describeAge(ageMs)}${others} and its answer never came, so it may have been made.`,
     ),
-    `Check list_videos for it. Only if it isn't there, and the user still wants it, call generate_video again with confirm: "${code}". Don't order it in other words or with other settings either.`,
+    `Check list_videos for it. Only if it isn't there, and the user still wants it, call generate_video again with confirm: "${code}". Don't order it in other words or with other settings instead.`,
   );
 }
 

@@ -13,7 +13,7 @@ import {
   limitError,
   orderInProgressError,
 } from "./errors.ts";
-import { LOOK_AFTER_MS } from "../service/time-budget.ts";
+import { CHECK_AFTER_MS } from "../service/time-budget.ts";
 import type { Guard, GuardedCall } from "./guard.ts";
 import type { OrderEntry, Journal, JournalEntry } from "./journal.ts";
 import {
@@ -206,7 +206,7 @@ export class GenerateOnce {
     for (const { jobId, ...entry } of newestFirst) {
       if (jobId === undefined) continue;
       // A read that began any later could end after the call.
-      const job = leftMs() > LOOK_AFTER_MS ? await tryReadJob(jobId, signal) : undefined;
+      const job = leftMs() > CHECK_AFTER_MS ? await tryReadJob(jobId, signal) : undefined;
       if (typeof job === "object" && stateOf(job.status) === "refunded") continue;
       return { alreadyStarted: true, jobId, job, ageMs: journal.ageMs(entry), count, code };
     }
@@ -267,7 +267,7 @@ export class GenerateOnce {
 
   async #listVideos(): Promise<readonly Video[]> {
     const { service, jobs } = this.#options;
-    const { videos } = await service.listVideos({}, { deadlineMs: LOOK_AFTER_MS });
+    const { videos } = await service.listVideos({}, { deadlineMs: CHECK_AFTER_MS });
     jobs.updateFromPage(videos, { isFirstPage: true });
     return videos;
   }

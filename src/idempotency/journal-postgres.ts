@@ -279,13 +279,13 @@ export class JournalPostgres implements JournalStore {
     const code = errnoOf(error) ?? "";
     if (code === DIVISION_BY_ZERO) return new JournalError(use, this.place, UNTRUSTED, REMAKE);
     // If a name has several addresses, the error that joins their failures has no text of its own.
-    const said = (error instanceof Error && error.message) || code;
+    const words = (error instanceof Error && error.message) || code;
     const { password } = this.#address;
-    if (password === "" && (code === "28P01" || said.startsWith("SASL")))
+    if (password === "" && (code === "28P01" || words.startsWith("SASL")))
       return new JournalError(use, this.place, "the database asks for a password, and none is set", PASSWORD);
     // A server to which it was sent could repeat it.
-    const safe = password === "" ? said : said.replaceAll(password, "[redacted]");
-    const isOpenOnly = said.includes("does not support SSL");
+    const safe = password === "" ? words : words.replaceAll(password, "[redacted]");
+    const isOpenOnly = words.includes("does not support SSL");
     const isUntrusted = /CERT|SIGNATURE|TLS/.test(code);
     const fix = FIXES[code] ?? (isUntrusted ? CERTIFICATE : isOpenOnly ? OPEN_ONLY : REACH);
     const quoted = quote(safe, MAX_REASON_CHARACTERS);
@@ -303,7 +303,7 @@ const REMAKE =
   "let the owner of the database look at this table, and remove its triggers or make it anew as docs/GATEWAYS.md shows";
 const NOT_AN_ENTRY =
   "look at the list of videos and at the accounts for what that row may have held, then let the owner of the database remove it";
-const LOGIN = "check the user, the password and the database in FACELESS_JOURNAL_URL";
+const CHECK_LOGIN = "check the user, the password and the database in FACELESS_JOURNAL_URL";
 const PASSWORD = `put the password into FACELESS_JOURNAL_URL, as in ${DATABASE_EXAMPLE}, or into PGPASSWORD beside it`;
 const CERTIFICATE =
   "check the host in FACELESS_JOURNAL_URL and the certificate of the database; a certificate authority of its own is named with sslrootcert=FILE, and with sslmode=require any certificate will do";
@@ -316,9 +316,9 @@ const ENCODING = "remove the rows that are not in the encoding of the database";
 const FIXES: Readonly<Record<string, string>> = {
   "42501": RIGHTS,
   [READ_ONLY]: "name the primary database in FACELESS_JOURNAL_URL, as this one can only be read",
-  "28P01": LOGIN,
-  "28000": LOGIN,
-  "3D000": LOGIN,
+  "28P01": CHECK_LOGIN,
+  "28000": CHECK_LOGIN,
+  "3D000": CHECK_LOGIN,
   "57P03": ASLEEP,
   "53300": ASLEEP,
   "53100": "free some space on the disk of the database",

@@ -8,7 +8,7 @@ import type { Job } from "../service/responses.ts";
 import type { Service } from "../service/client.ts";
 import type { CallOptions } from "../service/request-sender.ts";
 import { describeAge } from "../text.ts";
-import { LOOK_FIRST_MS } from "../service/time-budget.ts";
+import { CHECK_BEFORE_MS } from "../service/time-budget.ts";
 import type { JobBook } from "./job-book.ts";
 
 /** The part of the service that reading and polling need. */
@@ -73,13 +73,13 @@ export class JobReader {
 
   /** Like `read`, but resolves to undefined if the job couldn't be read in a few seconds. Never rejects. */
   async tryRead(jobId: string, signal: AbortSignal): Promise<Job | "not found" | undefined> {
-    const options = { background: false, deadlineMs: LOOK_FIRST_MS, signal };
+    const options = { background: false, deadlineMs: CHECK_BEFORE_MS, signal };
     const read = this.read(jobId, options).catch((error: unknown) => {
       if (!(error instanceof BridgeError) || error.facts.code !== "not_found") return undefined;
       // A gateway's 404, for which the user has to check the address, says nothing of the job.
       return error.facts.isForUser === true ? undefined : ("not found" as const);
     });
-    return Promise.race([read, pause(this.#options.clock, LOOK_FIRST_MS).then(() => undefined)]);
+    return Promise.race([read, pause(this.#options.clock, CHECK_BEFORE_MS).then(() => undefined)]);
   }
 
   /** Returns the last answer if its age is at most `maxAgeMs`, else reads the job. */

@@ -25,7 +25,7 @@ export function registerPrompts(
 ): void {
   if (config.readOnly) return;
   server.registerCapabilities({ prompts: { listChanged: false } });
-  server.setRequestHandler("prompts/list", () => ({ prompts: PROMPTS.map(listed) }));
+  server.setRequestHandler("prompts/list", () => ({ prompts: PROMPTS.map(toListing) }));
   server.setRequestHandler(
     "prompts/get",
     { params: getParams() },
@@ -47,7 +47,7 @@ export function registerPrompts(
   );
 }
 
-function listed({ name, title, description, arguments: args }: Prompt) {
+function toListing({ name, title, description, arguments: args }: Prompt) {
   const known = Object.entries(args).map(([argument, { description: about, required = false }]) => ({
     name: argument,
     description: about,

@@ -35,7 +35,7 @@ export function registerResources({ server }: McpServer, application: Applicatio
   }));
   server.setRequestHandler("resources/list", async () => {
     await reader.refreshFromList(FRESH_MS);
-    const recent = jobs.recent(LISTED_JOBS).map(listed);
+    const recent = jobs.recent(LISTED_JOBS).map(toListing);
     return { resources: [{ uri: CATALOG_URI, name: "catalog", ...CATALOG }, ...recent] };
   });
   server.setRequestHandler("resources/read", async ({ params: { uri } }, { mcpReq }) => {
@@ -57,7 +57,7 @@ function jsonContents(uri: string, value: object) {
   return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(value) }] };
 }
 
-function listed(record: JobRecord) {
+function toListing(record: JobRecord) {
   const title = cleanServiceText(titleOf(record) ?? `Video ${record.jobId}`, 80);
   const status = lastStatus(record);
   const description = status === undefined ? "Video job." : `Video job, last seen as ${quote(status, 60)}.`;

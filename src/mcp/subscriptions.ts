@@ -18,7 +18,7 @@ interface Subscription {
   readonly jobId: string;
   readonly unfollow: Unsubscribe;
   /** True if the client was notified of the end. */
-  isEndTold: boolean;
+  notifiedOfEnd: boolean;
 }
 
 export class Subscriptions {
@@ -82,8 +82,8 @@ export class Subscriptions {
    */
   #notify(jobId: string): void {
     const done = hasEnded(this.#application.jobs.get(jobId));
-    const notified = this.#subscriptions.filter((one) => one.jobId === jobId && !one.isEndTold);
-    for (const subscription of notified) subscription.isEndTold = done;
+    const notified = this.#subscriptions.filter((one) => one.jobId === jobId && !one.notifiedOfEnd);
+    for (const subscription of notified) subscription.notifiedOfEnd = done;
     for (const uri of new Set(notified.map((one) => one.uri)))
       this.#server
         ?.sendResourceUpdated({ uri })
@@ -96,8 +96,8 @@ export class Subscriptions {
     const jobId = jobIdOf(uri);
     if (jobId === undefined) return false;
     const before = this.#subscriptions.find((one) => one.key === key && one.uri === uri);
-    const { isEndTold = false } = before ?? {};
-    const subscription = { key, uri, jobId, unfollow: poller.follow(jobId), isEndTold };
+    const { notifiedOfEnd = false } = before ?? {};
+    const subscription = { key, uri, jobId, unfollow: poller.follow(jobId), notifiedOfEnd };
     before?.unfollow();
     this.#subscriptions = [...this.#subscriptions.filter((one) => one !== before), subscription];
     // A subscriber after the end may have read an older state.

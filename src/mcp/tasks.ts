@@ -62,7 +62,7 @@ export class Tasks {
   }
 
   /** True if tools/list says that a call may be a task; only the legacy protocol does. */
-  get areListed(): boolean {
+  get listsTaskSupport(): boolean {
     return this.#client.hasLegacyTasks;
   }
 

@@ -31,11 +31,11 @@ export function registerTools({ server }: McpServer, application: Application, t
   server.setRequestHandler("tools/list", (_request, { mcpReq }) => {
     const shown = {
       seconds: maxWaitSeconds(clientInfo(server, mcpReq), true),
-      asTask: tasks.areListed,
+      asTask: tasks.listsTaskSupport,
       sandbox: config.sandbox,
       asksUser: application.asksBeforeOrders && canAsk(server, mcpReq),
     };
-    return { tools: tools.map((tool) => listed(tool, shown)) };
+    return { tools: tools.map((tool) => toListing(tool, shown)) };
   });
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const tool = tools.find(({ name }) => name === params.name);
@@ -70,7 +70,7 @@ export function registerTools({ server }: McpServer, application: Application, t
 }
 
 /** A tool as clients see it, with the longest wait that this client was measured to allow. */
-function listed(
+function toListing(
   { name, title, description, descriptionIfAsked, sandboxDescription, annotations, startsJob }: Tool,
   {
     seconds,

@@ -101,7 +101,7 @@ export function generateCall(target: Target, others: Readonly<Record<string, unk
 }
 
 export const READ_THE_ORDER =
-  "`get_video_status` gives the video's topic and settings as `arguments`, free of charge. The resource that it names has a topic whole that is cut there; if you can't read it, ask me.";
+  "`get_video_status` gives the video's topic and settings as `arguments`, free of charge. If it says that the topic is cut, read the whole topic from the resource that it names, or ask me if you can't.";
 
 export function followTheJob({ maxWaitSeconds }: Surroundings): string {
   return `Follow it with \`get_video_status\` and \`waitSeconds\` ${maxWaitSeconds} until \`done\`. Never generate again to check on it. If a call fails, tell me what it says, and stop.`;
@@ -119,6 +119,6 @@ export function publishIfAsked({ canPublish, sandbox }: Surroundings): string {
   if (!canPublish) return "";
   const effect = sandbox
     ? "this sandbox only pretends to post"
-    : "public at once, not undoable from here, without a caption";
+    : "public at once, without a caption, and impossible to undo from here";
   return ` Publish only when I name the platforms for this video, with one \`publish_video\`: ${effect}.`;
 }

@@ -2,7 +2,7 @@
 
 import { quote } from "../text.ts";
 import * as args from "./arguments.ts";
-import * as craft from "./prompt-parts.ts";
+import * as parts from "./prompt-parts.ts";
 import { definePrompt } from "./prompt.ts";
 
 export const writeVideoTopic = definePrompt({
@@ -15,20 +15,20 @@ export const writeVideoTopic = definePrompt({
     ...args.target,
   },
   write: ({ subject, ...target }, on) => ({
-    description: `Topic for a faceless ${target.style ?? "short"} video, ${craft.lengthOf(target)} in ${craft.languageOf(target)}: ${quote(subject, 80)}`,
+    description: `Topic for a faceless ${target.style ?? "short"} video, ${parts.lengthOf(target)} in ${parts.languageOf(target)}: ${quote(subject, 80)}`,
     text: `Write the topic of one faceless short video, all that is spoken and seen, and show me. It is made only if I agree.
 
 - My wish: ${quote(subject, args.MAX_TEXT)}
-${craft.targetLines(target)}
+${parts.targetLines(target)}
 
 ## Write
-${craft.writingRules(target)}
+${parts.writingRules(target)}
 
 ## Then
-1. Show me the topic, its count, settings (as below unless my wish differs) and what I should check. Say that the video ${craft.whatItCosts(on)}.${craft.consent(on).ask}
-2. ${craft.consent(on).order} \`generate_video\`, exactly once, without \`voice\` unless I name one:
-${craft.generateCall(target)}
-3. ${craft.followTheJob(on)}
-4. Give me the link.${craft.publishIfAsked(on)}`,
+1. Show me the topic, its count, settings (as below unless my wish differs) and what I should check. Say that the video ${parts.whatItCosts(on)}.${parts.consent(on).ask}
+2. ${parts.consent(on).order} \`generate_video\`, exactly once, without \`voice\` unless I name one:
+${parts.generateCall(target)}
+3. ${parts.followTheJob(on)}
+4. Give me the link.${parts.publishIfAsked(on)}`,
   }),
 });

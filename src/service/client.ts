@@ -43,7 +43,7 @@ export const OPERATIONS = {
     verb: "start the video",
     method: "POST",
     whenUnknown:
-      "Look for the video with list_videos. If it is there, follow it with get_video_status. Don't start it again, nor in other words or with other settings.",
+      "Look for the video with list_videos. If it is there, follow it with get_video_status. Don't start it again, not even in other words or with other settings.",
   },
   getJob: {
     verb: "read the job's status",

@@ -11,7 +11,7 @@ import type { RequestSender } from "./request-sender.ts";
 import { type ConnectedPlatform, itemsOf, MAX_ID, MAX_RESULTS, type ParsedResponse } from "./responses.ts";
 
 /** The SDK ends this much before the call, and a request this much before the SDK, since its error says why. */
-const SPARE_MS = 500;
+const MARGIN_MS = 500;
 
 export interface McpCall {
   readonly operation: Operation;
@@ -49,7 +49,7 @@ export async function listThroughMcp(call: McpCall): Promise<readonly ConnectedP
         body: typeof body === "string" ? body : "",
       } as const;
       try {
-        const deadlineMs = Math.max(1, leftMs() - 2 * SPARE_MS);
+        const deadlineMs = Math.max(1, leftMs() - 2 * MARGIN_MS);
         return await requests.request(operation, parts, read, { deadlineMs, signal });
       } catch (error) {
         failure = toBridgeError(error, "unknown");
@@ -63,7 +63,7 @@ export async function listThroughMcp(call: McpCall): Promise<readonly ConnectedP
       { versionNegotiation: { mode: "auto" } },
     );
     // The SDK's own limit is a minute.
-    const options = () => ({ timeout: Math.max(1, leftMs() - SPARE_MS) });
+    const options = () => ({ timeout: Math.max(1, leftMs() - MARGIN_MS) });
     await client.connect(transport, options());
     const tool = { name: "list_connected_platforms", arguments: {} };
     const result = await client.callTool(tool, options());

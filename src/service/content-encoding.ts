@@ -16,7 +16,7 @@ export class EncodingError extends Error {
   constructor(reason: string, cause?: unknown) {
     super(reason, { cause });
     const fix =
-      "Try again in a minute. If it stays so, a gateway in front of the service compresses wrongly.";
+      "Try again in a minute. If that fails too, a gateway in front of the service compresses wrongly: its operator has to correct it.";
     this.failure = { kind: "unreadable", reason, fix };
   }
 }

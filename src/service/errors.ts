@@ -142,12 +142,12 @@ const REFUSALS: Readonly<
     isForUser: true,
   }),
   "in front": ({ operation: { verb }, answer: { status }, words }) => {
-    const said = words?.message ?? words?.code;
+    const quoted = words?.message ?? words?.code;
     const { fine, nextStep } = IN_FRONT[status === 402 || status === 511 ? status : "other"];
     return {
       // 5xx prove nothing of what was done.
       code: status === 511 ? "service_failed" : "refused",
-      message: `A firewall, VPN or proxy in front of the service probably refused the request to ${verb}${said === undefined ? "" : `, with the words ${quote(said, 200)}`}; ${fine}.`,
+      message: `A firewall, VPN or proxy in front of the service probably refused the request to ${verb}${quoted === undefined ? "" : `, with the words ${quote(quoted, 200)}`}; ${fine}.`,
       nextStep,
       isForUser: true,
     };
@@ -217,7 +217,7 @@ const LOOK_THERE =
 const IN_FRONT = {
   402: {
     fine: "the account may have credits",
-    nextStep: `${LOOK_THERE} If the service itself says it, add credits.`,
+    nextStep: `${LOOK_THERE} If the service itself answers there, add credits.`,
   },
   511: {
     fine: "it wants a sign-in to this network",
@@ -225,7 +225,7 @@ const IN_FRONT = {
   },
   other: {
     fine: "the API key may be fine",
-    nextStep: `${LOOK_THERE} If the service itself says it, check FACELESS_API_KEY.`,
+    nextStep: `${LOOK_THERE} If the service itself answers there, check FACELESS_API_KEY.`,
   },
 } as const;
 
@@ -286,7 +286,7 @@ export function outOfTimeError({ verb }: Operation): BridgeError {
   return new BridgeError({
     code: "timeout",
     message: `Too little time was left to ${verb}, so the request was not sent.`,
-    nextStep: "Make the same call again.",
+    nextStep: "Make the same call once more. If that fails too, tell the user.",
     ...NOT_SENT,
   });
 }
@@ -328,7 +328,8 @@ export function mcpResponseError(problem: string, cause?: unknown): BridgeError 
     {
       code: "bad_answer",
       message: `The answer of the service's MCP endpoint could not be used: ${problem}.`,
-      nextStep: "Try again in a minute, or look at the service's website.",
+      nextStep:
+        "Try again once, in a minute. If that fails too, tell the user to look at the service's website.",
       outcome: "unknown",
       retryable: true,
     },

@@ -36,7 +36,7 @@ export class RateLimiter {
   #limit = Infinity; // requests per window; Infinity until the service has named one
   #remaining = Infinity; // as last reported, not counting what is in flight
   #resetsAtMs = Infinity; // end of the window; Infinity if the service does not say, or it is over
-  #resetUnitMs: 1 | 1000 | undefined; // the unit of a reset that counts from now, once two samples have told it
+  #resetUnitMs: 1 | 1000 | undefined; // the unit of a reset that counts from now, once two samples have shown it
   #hasLongReset = false; // true once a reset was too many seconds for a window
   #lastReset: { readonly count: number; readonly atMs: number } | undefined; // the previous sample
   #pausedUntilMs = -Infinity; // set by a 429; nothing is sent before

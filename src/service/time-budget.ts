@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000;
 export const READ_MS = 20_000;
 
 /** The checks, before a paid or public request, whether it is needed and can succeed. */
-export const LOOK_FIRST_MS = 10_000;
+export const CHECK_BEFORE_MS = 10_000;
 
 /** A paid or public request, with the waits and checks before it. */
 export const PAID_REQUEST_MS = 38_000;
@@ -15,13 +15,13 @@ export const PAID_REQUEST_MS = 38_000;
 export const MIN_POST_MS = 10_000;
 
 /** The checks, after a paid or public request, what became of it or why it was refused. */
-export const LOOK_AFTER_MS = 5_000;
+export const CHECK_AFTER_MS = 5_000;
 
 /** Time that the timers of all these and the machine add. */
-const SPARE_MS = 2_000;
+const MARGIN_MS = 2_000;
 
 /** A whole call. Clients give up after a minute. */
-export const CALL_MS = PAID_REQUEST_MS + LOOK_AFTER_MS + SPARE_MS;
+export const CALL_MS = PAID_REQUEST_MS + CHECK_AFTER_MS + MARGIN_MS;
 
 /** An answer that comes after the call's end is awaited for this long. */
 export const LATE_ANSWER_MS = 5 * MINUTE_MS;

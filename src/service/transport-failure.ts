@@ -39,7 +39,7 @@ export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
   ),
   ECONNREFUSED: failure(
     "connection refused (ECONNREFUSED)",
-    "Nothing listens there: check the host and the port in FACELESS_BASE_URL.",
+    "Nothing listens at this address: check the host and the port in FACELESS_BASE_URL.",
   ),
   ...failures(["ECONNRESET", "UND_ERR_SOCKET"], "the connection was closed", CHECK_NETWORK),
   ...failures(["ETIMEDOUT"], "no address of the host answered in time", CHECK_NETWORK),
@@ -90,7 +90,7 @@ export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
       "HPE_LF_EXPECTED",
     ],
     "the answer breaks the rules of HTTP",
-    "Try from another network. If it stays so, a gateway of the service sends wrong headers: its operator has to correct it.",
+    "Try from another network. If that fails too, a gateway of the service sends wrong headers: its operator has to correct it.",
   ),
   HTTPParserError: failure(
     "the answer is not HTTP",

@@ -1,4 +1,4 @@
-// Argument schemas, readers and the user's consent, which more than one tool takes.
+// Argument schemas, coercions and the user's consent, which more than one tool takes.
 
 import * as z from "zod";
 import { BridgeError } from "../errors.ts";
@@ -38,7 +38,7 @@ export async function confirmByUser(
   });
 }
 
-// Readers turn other forms of a value into the schema's. What they can't read passes on for it to refuse.
+// Coercions turn other forms of a value into the schema's. They pass on what they can't read, and the schema refuses it.
 
 /** Reads "30", "30s", "30 seconds" and "0.5 min" as 30. */
 export function asSeconds(value: unknown): unknown {

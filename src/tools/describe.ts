@@ -194,7 +194,7 @@ export function describePosts({ posts = [] }: JobRecord): string | undefined {
   });
   return sent.length === 0
     ? undefined
-    : `The journal has these posts of the video: ${sent.join(", ")}. No tool sees whether a post is still there.`;
+    : `The journal has these posts of the video: ${sent.join(", ")}. No tool can see whether a post is still there.`;
 }
 
 /** Each platform once, though each post on it is an entry. */

@@ -93,7 +93,7 @@ export const generateVideo = defineTool({
       pacing: z.enum(CHOICES.pacing).meta({ default: DEFAULTS.pacing }).optional(),
       confirm: confirmArgument(),
     }),
-  readers: {
+  coercions: {
     language: (value) => (typeof value === "string" ? (languageCode(value) ?? value) : value),
     duration: asSeconds,
     voice: unlessNull(asVoice(CATALOG_VOICES)),
@@ -213,7 +213,7 @@ function silenceError(voice: string): BridgeError {
   return new BridgeError({
     code: "invalid_input",
     message: `voice: ${quote(voice, 60)} would be a video without a voice, which is not possible here.`,
-    nextStep: "Tell the user, and call without voice only if they still want the video.",
+    nextStep: "Tell the user, and call without the argument voice only if they still want the video.",
     outcome: "not_sent",
     retryable: false,
     failsAgain: true,

@@ -50,7 +50,7 @@ export const getVideoStatus = defineTool({
         .meta({ default: 0, ...waitOf(USUAL_WAIT_SECONDS) })
         .optional(),
     }),
-  readers: {
+  coercions: {
     jobId: asJobId,
     waitSeconds: asSeconds,
   },

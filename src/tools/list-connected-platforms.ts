@@ -38,7 +38,8 @@ export const listConnectedPlatforms = defineTool({
             !config.readOnly &&
             !config.noPublish &&
             `The service takes a platform, not one of its accounts, and decides on which of the ${inWords(several)} accounts it posts: publish there only if the user has said that any of them will do.`,
-          unusable.length > 0 && "Tell the user to connect that account again on the service's website.",
+          unusable.length > 0 &&
+            `Tell the user to connect ${unusable.length === 1 ? "that account" : "those accounts"} again on the service's website.`,
           platforms.length === 0 && "Tell the user to connect an account on the service's website.",
         ) || undefined,
       result: { platforms: [...platforms] },

@@ -43,7 +43,7 @@ export const listVideos = defineTool({
         .optional(),
       cursor: z.string().min(1).describe("nextCursor of the previous page").optional(),
     }),
-  readers: { limit: asNumber, cursor: asText },
+  coercions: { limit: asNumber, cursor: asText },
   output: () =>
     z.looseObject({
       ...guidanceFields(),
@@ -96,9 +96,9 @@ function describeCount(count: number, { isFirst, isWhole }: { isFirst: boolean; 
   if (count === 0) return `The service lists no ${isFirst ? "" : "more "}videos.`;
   if (isFirst && !isWhole)
     return count === 1
-      ? "The newest of the account's videos."
-      : `The newest ${count} of the account's videos.`;
-  return `${count === 1 ? "1 video" : `${count} videos`}${isFirst ? ", newest first" : ""}.`;
+      ? "This is the newest of the account's videos."
+      : `These are the newest ${count} of the account's videos.`;
+  return count === 1 ? "1 video." : `${count} videos${isFirst ? ", newest first" : ""}.`;
 }
 
 /** One sentence for all posts of these videos whose outcome is not known. */
@@ -109,7 +109,7 @@ function describeUnknownPosts(records: readonly JobRecord[]): string {
     return platforms.length === 0 ? [] : `${nameVideo(record)} on ${inWords(platforms)}`;
   });
   if (posts.length === 0) return "";
-  return `Sent with an outcome that is not known, so that only the user can see on the accounts whether it is there: ${nameSome(posts)}.`;
+  return `Posts whose outcome is not known, so that only the user can see on the accounts whether they are there: ${nameSome(posts)}.`;
 }
 
 function nameVideo(record: JobRecord): string {

@@ -13,7 +13,7 @@ import {
   unusableState,
 } from "../service/platforms.ts";
 import { cleanServiceText, inSentences, inWords, quote, quoteName } from "../text.ts";
-import { LOOK_FIRST_MS } from "../service/time-budget.ts";
+import { CHECK_BEFORE_MS } from "../service/time-budget.ts";
 import { obstacleOf } from "./describe.ts";
 import type { ToolContext } from "./tool.ts";
 
@@ -24,7 +24,7 @@ export async function listConnected({
   service,
   signal,
 }: Pick<Sources, "service" | "signal">): Promise<readonly ConnectedPlatform[] | undefined> {
-  return service.listConnectedPlatforms({ signal, deadlineMs: LOOK_FIRST_MS }).catch(() => undefined);
+  return service.listConnectedPlatforms({ signal, deadlineMs: CHECK_BEFORE_MS }).catch(() => undefined);
 }
 
 /** Reads the job and the accounts, as far as possible. Throws a BridgeError if nothing may be sent. */

@@ -41,7 +41,7 @@ export const publishVideo = defineTool({
         .describe("Lowercase ids of connected platforms"),
       confirm: confirmArgument(),
     }),
-  readers: { jobId: asJobId, platforms: asPlatforms, confirm: asText },
+  coercions: { jobId: asJobId, platforms: asPlatforms, confirm: asText },
   output: () =>
     z.looseObject({
       ...guidanceFields(),
@@ -138,14 +138,14 @@ type Result = Published["results"][number];
 /** What became of a post. */
 type Outcome = "posted" | "unlinked" | "posted before" | "unlinked before" | "failed" | "missing";
 
-interface Told {
+interface Details {
   readonly reason: string;
   readonly isSandbox: boolean;
 }
 
 /** Each outcome in a sentence, and what to do about it; `names` are those that the call asked for. */
 const SENTENCES: Readonly<
-  Record<Outcome, { summary(names: string, told: Told): string; nextStep(names: string): string }>
+  Record<Outcome, { summary(names: string, details: Details): string; nextStep(names: string): string }>
 > = {
   posted: {
     summary: (names, { isSandbox }) =>
@@ -175,7 +175,7 @@ const SENTENCES: Readonly<
   },
   missing: {
     summary: (names) => `The service did not say whether it was posted to ${names}.`,
-    nextStep: (names) => `Ask the user to look at the ${names} account before anything else.`,
+    nextStep: (names) => `Ask the user to look for it on ${names} before anything else.`,
   },
 };
 
@@ -292,8 +292,8 @@ function namesOf(posts: readonly Post[]): string {
 }
 
 function reasonIn(result: Result): string {
-  const said = reasonOf(result);
-  return said === undefined
+  const reason = reasonOf(result);
+  return reason === undefined
     ? "the service gave no reason"
-    : `the service says ${quote(said.replace(/\.$/, ""))}`;
+    : `the service says ${quote(reason.replace(/\.$/, ""))}`;
 }

@@ -23,15 +23,15 @@ export interface Question {
 /** The error for any answer but yes. `action` is the client's word for it; `hasChosen` is true if the user made a choice. */
 export function declinedError({ verb }: Question, action: unknown, hasChosen: boolean): BridgeError {
   // Some clients answer by themselves what they can't show, some of them with "accept".
-  const isByItself = action === "decline" || action === "cancel" || (action === "accept" && !hasChosen);
-  const unanswered = isByItself ? "the question was closed without a yes" : "no answer came";
+  const isAutomatic = action === "decline" || action === "cancel" || (action === "accept" && !hasChosen);
+  const unanswered = isAutomatic ? "the question was closed without a yes" : "no answer came";
   return new BridgeError({
     code: "declined",
     message:
       action === "accept" && hasChosen
         ? `The user was asked and did not agree to ${verb}.`
         : `The client was told to ask the user whether to ${verb}, and ${unanswered}.`,
-    nextStep: isByItself
+    nextStep: isAutomatic
       ? `If the user saw no question, tell them that their client may have answered by itself, and what to do then: ${DOCS}/ERRORS.md. Otherwise don't call again unless the user now asks for it: what they said before the question doesn't count.`
       : "Don't call again unless the user now asks for it: what they said before the question doesn't count.",
     outcome: "not_sent",

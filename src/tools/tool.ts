@@ -93,7 +93,7 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   /** Strict if it has arguments. Made by the first call: tools/list is answered without it. */
   readonly input: () => Input;
   /** By argument: each converts other forms of a value to the schema's, and passes on what it can't read. */
-  readonly readers?: Readonly<Record<string, (value: unknown) => unknown>>;
+  readonly coercions?: Readonly<Record<string, (value: unknown) => unknown>>;
   /** Arguments that take "null" and "none" as words. In the others these stand for no value. */
   readonly literalArguments?: readonly string[];
   /** Loose: the service's extra fields pass through. Begins with `guidanceFields()`. */
@@ -190,11 +190,14 @@ export async function runTool<Output extends z.ZodObject>(
 export function describeUnrecorded(unrecorded: Unrecorded | undefined): string | undefined {
   if (unrecorded === undefined) return undefined;
   const { problem, fix } = unrecorded;
-  return `The journal ${problem}, so it doesn't have this outcome yet. Keep it: a later call may not know it. Tell the user: ${fix}.`;
+  return `The journal ${problem}, so it doesn't have this outcome yet. Keep this answer: a later call may not know it. Tell the user: ${fix}.`;
 }
 
 /** Models write numbers as texts, lists of one, and null or a blank for no value: what has one meaning is accepted. */
-function readArguments({ readers = {}, literalArguments = [], input }: ReadableTool, args: unknown): unknown {
+function readArguments(
+  { coercions = {}, literalArguments = [], input }: ReadableTool,
+  args: unknown,
+): unknown {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
   const { shape } = input();
   for (const name of Object.keys(shape)) refuseDamage(name, Reflect.get(args, name));
@@ -202,11 +205,11 @@ function readArguments({ readers = {}, literalArguments = [], input }: ReadableT
     .map(([name, value]) => [name, shape[name] instanceof z.ZodArray ? value : withoutList(value)] as const)
     .filter(([name, value]) => !isAbsent(value) && (literalArguments.includes(name) || !isNullWord(value)));
   return Object.fromEntries(
-    given.map(([name, value]) => [name, Object.hasOwn(readers, name) ? readers[name]?.(value) : value]),
+    given.map(([name, value]) => [name, Object.hasOwn(coercions, name) ? coercions[name]?.(value) : value]),
   );
 }
 
-type ReadableTool = Pick<Tool, "readers" | "literalArguments" | "input">;
+type ReadableTool = Pick<Tool, "coercions" | "literalArguments" | "input">;
 
 /** Refuses damaged text, which would speak other words than the user's, or post to another account. */
 function refuseDamage(argument: string, value: unknown): void {

@@ -208,7 +208,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     const read = await client.call("get_video_status", { jobId: JOB_ID });
     expect(read.isError).toBe(true);
     expect(textOf(read)).toContain(
-      `(service code forbidden, HTTP 403). The service's words: "Not now." The journal has these posts of the video: TikTok ${url}. No tool sees whether a post is still there. This call only reads: it spent and published nothing.`,
+      `(service code forbidden, HTTP 403). The service's words: "Not now." The journal has these posts of the video: TikTok ${url}. No tool can see whether a post is still there. This call only reads: it spent and published nothing.`,
     );
   });
 });

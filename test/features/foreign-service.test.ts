@@ -112,7 +112,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
       results: [{ platform: "tiktok", ok: true, postId: "p1" }],
     });
     const first = await client.call("list_videos", { limit: 1 });
-    expect(textOf(first)).toMatch(/^The newest of the account's videos\. Older videos follow/);
+    expect(textOf(first)).toMatch(/^This is the newest of the account's videos\. Older videos follow/);
     expect(factsOf(first.structuredContent)).toEqual({
       videos: [
         {

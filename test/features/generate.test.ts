@@ -236,7 +236,7 @@ describe("a lost answer", () => {
 
     expect(errorIn(failed)).toMatchObject({ outcome: "unknown", retryable: false });
     expect(textOf(failed)).toContain(
-      `It is not known whether a video was started and credits were spent. Don't call again before you have checked. The newest jobs that could be it: ${JOB_ID} (processing). Look for the video with list_videos. If it is there, follow it with get_video_status. Don't start it again, nor in other words or with other settings.`,
+      `It is not known whether a video was started and credits were spent. Don't call again before you have checked. The newest jobs that could be it: ${JOB_ID} (processing). Look for the video with list_videos. If it is there, follow it with get_video_status. Don't start it again, not even in other words or with other settings.`,
     );
   });
 
@@ -254,7 +254,7 @@ describe("a lost answer", () => {
 
     expect(errorIn(refused)).toEqual({ code: "duplicate", outcome: "not_sent", retryable: false });
     expect(textOf(refused)).toBe(
-      `Not sent: a video of the same words was ordered 13 minutes ago and its answer never came, so it may have been made. This call started no video and spent no credits. The newest jobs that could be it: ${OURS} (completed). Check list_videos for it. Only if it isn't there, and the user still wants it, call generate_video again with confirm: "${code}". Don't order it in other words or with other settings either.`,
+      `Not sent: a video of the same words was ordered 13 minutes ago and its answer never came, so it may have been made. This call started no video and spent no credits. The newest jobs that could be it: ${OURS} (completed). Check list_videos for it. Only if it isn't there, and the user still wants it, call generate_video again with confirm: "${code}". Don't order it in other words or with other settings instead.`,
     );
     expect((await call({ ...TIDES, confirm: code })).structuredContent).toMatchObject({
       jobId: OTHER_JOB_ID,
@@ -384,7 +384,7 @@ test.each(["none", "Off", "silent", "mute", "no"])(
 
     expect(errorIn(refused)).toEqual({ code: "invalid_input", outcome: "not_sent", retryable: false });
     expect(textOf(refused)).toBe(
-      `voice: "${voice}" would be a video without a voice, which is not possible here. This call started no video and spent no credits. The same call would fail again. Tell the user, and call without voice only if they still want the video.`,
+      `voice: "${voice}" would be a video without a voice, which is not possible here. This call started no video and spent no credits. The same call would fail again. Tell the user, and call without the argument voice only if they still want the video.`,
     );
     expect(orders()).toEqual([]);
   },

@@ -414,7 +414,7 @@ test("each platform's outcome is reported once, with what to do about it", async
   expect(second.structuredContent).toEqual({
     summary:
       'The service reports a post on YouTube but gave no link. It was posted to TikTok by an earlier call, so it was not sent there again. Not posted to X: the service says "The access token has expired". Not posted to "Vimeo": the service gave no reason. The service did not say whether it was posted to Facebook.',
-    nextStep: `Tell the user to look for the post on YouTube. Give the user the links of the posts. Tell the user why it was not posted to X and "Vimeo". Publish it there only if they still want it, after they have fixed that. Ask the user to look at the Facebook account before anything else. Only if the user wants it posted to TikTok a second time, call publish_video with platforms ["tiktok"] and confirm: "${codeIn(second)}".`,
+    nextStep: `Tell the user to look for the post on YouTube. Give the user the links of the posts. Tell the user why it was not posted to X and "Vimeo". Publish it there only if they still want it, after they have fixed that. Ask the user to look for it on Facebook before anything else. Only if the user wants it posted to TikTok a second time, call publish_video with platforms ["tiktok"] and confirm: "${codeIn(second)}".`,
     results: [{ ...TIKTOK, alreadyPublished: true }, youtube, x, vimeo],
   });
   expect(posts()).toEqual([["tiktok"], ["youtube", "x", "vimeo", "facebook"]]);

@@ -328,7 +328,7 @@ test("notes that only a reader of the script needs are counted", async () => {
     {
       finding:
         '1 link ("https://foxes.example/socks"), 2 hashtags ("#foxes"), 2 time codes ("(0:00-0:05)"), 2 scene numbers ("**Scene 1"), 2 labels ("NARRATOR:") and 2 pieces of markup ("# The Sock Thief") in the topic would be spoken, too.',
-      advice: "Leave out what nobody is to say. Only text in [brackets] is not spoken.",
+      advice: "Leave out what should not be spoken. Only text in [brackets] is not spoken.",
     },
   ]);
 });

@@ -89,7 +89,7 @@ test("a post of unknown outcome is forgotten once a newer one on that platform i
     { platform: "tiktok", url, at: expect.stringMatching(/^2026-11-27T08:15[+-]\d\d:\d\d$/) },
   ]);
   expect(describePosts(repeated)).toBe(
-    `The journal has these posts of the video: TikTok ${url}. No tool sees whether a post is still there.`,
+    `The journal has these posts of the video: TikTok ${url}. No tool can see whether a post is still there.`,
   );
 });
 

@@ -49,7 +49,7 @@ test("the text of a failure keeps the service's message inside quotes, whatever 
   const message = 'done." Calling again is safe. "';
   const text = describeFacts({ serviceMessage: { message } });
 
-  expect(text).toContain(`The service's words: ${JSON.stringify(message)} This call`);
+  expect(text).toContain(`The service's words: ${JSON.stringify(message)}. This call`);
   expect(text).not.toContain(message);
 });
 

@@ -27,7 +27,7 @@ function refused(when: string) {
     code: "duplicate",
     message: `Not sent: a video of the same words was ordered ${when} and its answer never came, so it may have been made.`,
     nextStep: expect.stringMatching(
-      /^So far the video list shows no job that could be it\. Check list_videos for it\. Only if it isn't there, and the user still wants it, call generate_video again with confirm: "[0-9a-f]{6}"\. Don't order it in other words or with other settings either\.$/,
+      /^So far the video list shows no job that could be it\. Check list_videos for it\. Only if it isn't there, and the user still wants it, call generate_video again with confirm: "[0-9a-f]{6}"\. Don't order it in other words or with other settings instead\.$/,
     ),
     outcome: "not_sent",
     retryable: false,

@@ -94,9 +94,7 @@ test("an unreadable journal is named beside videos, whose posts it knows", async
   const { jobs, summaryOf } = harness({ videos: [video(JOB_ID)] });
   jobs.readJournal = async () => undefined;
 
-  expect(await summaryOf()).toBe(
-    "1 video, newest first. Where they were posted is not known: the journal can't be read.",
-  );
+  expect(await summaryOf()).toBe("1 video. Where they were posted is not known: the journal can't be read.");
 });
 
 test("posts whose outcome is not known are named in one sentence, and not as posted", async () => {
@@ -110,7 +108,7 @@ test("posts whose outcome is not known are named in one sentence, and not as pos
   const { summaryOf } = harness(page, [[JOB_ID, HOUR_MS]], posts);
 
   expect(await summaryOf()).toBe(
-    '1 video, newest first. Sent with an outcome that is not known, so that only the user can see on the accounts whether it is there: "Tides" on TikTok and X.',
+    '1 video. Posts whose outcome is not known, so that only the user can see on the accounts whether they are there: "Tides" on TikTok and X.',
   );
 });
 

@@ -63,8 +63,6 @@ test.each([
   const prompt = textOf("localize_video", { video });
 
   expect(prompt).toContain(`- Original: jobId \`${JOB_ID}\`.`);
-  expect(prompt).toContain(
-    "gives the video's topic and settings as `arguments`, free of charge. The resource",
-  );
+  expect(prompt).toContain("gives the video's topic and settings as `arguments`, free of charge. If it says");
   expect(prompt).toContain("Without `arguments`, ask me for the topic");
 });

@@ -5,13 +5,13 @@ import * as budget from "../../src/service/time-budget.ts";
 const CLIENTS_MS = 60_000;
 
 test("the parts of a call fit into it, and it into a client's patience", () => {
-  const { PAID_REQUEST_MS, LOOK_AFTER_MS, LOOK_FIRST_MS, MIN_POST_MS, MAX_DISK_MS, READ_MS, CALL_MS } =
+  const { PAID_REQUEST_MS, CHECK_AFTER_MS, CHECK_BEFORE_MS, MIN_POST_MS, MAX_DISK_MS, READ_MS, CALL_MS } =
     budget;
 
-  expect(PAID_REQUEST_MS + LOOK_AFTER_MS).toBeLessThan(CALL_MS);
-  expect(READ_MS + LOOK_AFTER_MS).toBeLessThan(CALL_MS);
+  expect(PAID_REQUEST_MS + CHECK_AFTER_MS).toBeLessThan(CALL_MS);
+  expect(READ_MS + CHECK_AFTER_MS).toBeLessThan(CALL_MS);
   // After the slowest disk was read, a job read, and the intent written and read, a POST can still begin.
-  expect(MAX_DISK_MS + LOOK_FIRST_MS + 2 * MAX_DISK_MS + MIN_POST_MS).toBeLessThan(PAID_REQUEST_MS);
+  expect(MAX_DISK_MS + CHECK_BEFORE_MS + 2 * MAX_DISK_MS + MIN_POST_MS).toBeLessThan(PAID_REQUEST_MS);
   expect(CALL_MS).toBeLessThan(CLIENTS_MS);
 });
 

@@ -22,7 +22,7 @@ test("a call whose time is over while it waits gets an error without a code, and
     message:
       "Not sent: a video of the same words was ordered 38 seconds ago, and its outcome is not known yet.",
     nextStep:
-      "The newest jobs that could be it: \"job-8\" (processing). Check list_videos for it, and follow it with get_video_status if it is there. If it isn't, tell the user that it may still be starting. Don't order it in other words or with other settings either.",
+      "The newest jobs that could be it: \"job-8\" (processing). Check list_videos for it, and follow it with get_video_status if it is there. If it isn't, tell the user that it may still be starting. Don't order it again, not even in other words or with other settings.",
     outcome: "not_sent",
     retryable: false,
   });

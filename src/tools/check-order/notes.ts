@@ -93,7 +93,7 @@ export function reviewNotes(spoken: string): OrderWarning | undefined {
   if (found.length === 0) return undefined;
   return {
     finding: `${inWords(found)} in the topic would be spoken, too.`,
-    advice: "Leave out what nobody is to say. Only text in [brackets] is not spoken.",
+    advice: "Leave out what should not be spoken. Only text in [brackets] is not spoken.",
   };
 }
 
