@@ -81,6 +81,7 @@ export function otherClient(isOnNpm: boolean = manifest.isOnNpm): string {
     ? "This is for macOS and Linux; on Windows, `config other` prints its form."
     : "`config other` makes the copy that this entry starts, and prints it with your own paths.";
   return `${own}
+Put your own key in place of \`${EXAMPLE_KEY}\`, and your service's address in place of \`${EXAMPLE_URL}\`.
 
 ${fenced(printDocument(FORMATS.other, entry).replace(/\[\s+([^\]]+?)\s+\]/g, inOneLine), "json")}`;
 }

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { GENERATE, STATUS } from "../../fixtures/constants.ts";
 import { scriptedService } from "../../fixtures/scripted-service.ts";
 import { BROWSER, DONE_AT_ONCE, TOPIC, useChats } from "./chat.ts";
-import { PATIENCE, plays, press, publications, publishOn, says, UNSEEN } from "./user.ts";
+import { choose, PATIENCE, plays, press, publications, publishOn, says, UNSEEN } from "./user.ts";
 
 const VIDEO = {
   headers: { "content-type": "video/mp4" },
@@ -23,13 +23,13 @@ describe.skipIf(BROWSER === undefined)("following", () => {
 
     const topic = `[a white shore] ${TOPIC.topic} [salt drying]`;
     const card = await chat.generate({ topic, duration: "45", language: "fr" });
-    await says(card, "Rendering: 0 of 6 clips ready. Renders take 2 to 4 minutes.");
+    await says(card, "Rendering: 0 of 6 clips ready.");
     passMinute();
     await says(card, "Rendering: 3 of 6 clips ready.");
     await plays(card, chat, "Clip 2");
     expect(await card.locator("#topic, #facts").allInnerTexts()).toEqual([
       "Why the sea is salty",
-      "45 s · story · French · voice charlotte",
+      "Sandbox · 45 s · story · French · voice charlotte",
     ]);
     passMinute();
     await says(card, "Your video is ready.");
@@ -39,6 +39,10 @@ describe.skipIf(BROWSER === undefined)("following", () => {
 
     await card.getByRole("button", { name: "TikTok: posted" }).waitFor();
     await card.getByText('instagram: the service says "The instagram access token has expired').waitFor();
+    expect(await card.locator("#outcome").getAttribute("class")).toBe("");
+    expect(await card.locator("#go").innerText()).toBe("Choose an account");
+    await choose(card, 'Instagram "@sandbox.reels"');
+    expect(await card.locator("#go").innerText()).toBe("Publish on Instagram…");
     expect(publications(chat)).toHaveLength(1);
     const told = /^The user chose to publish video "[\w-]+" in its card\. .* TikTok\. .* Instagram/;
     expect(await chat.modelContext()).toEqual([[{ type: "text", text: expect.stringMatching(told) }]]);

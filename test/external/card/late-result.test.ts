@@ -19,6 +19,9 @@ import { PATIENCE, plays, publications, publishOn, says } from "./user.ts";
 
 const { topic: WANTED } = TOPIC;
 
+/** Longer than the list shows. */
+const LONG = `${WANTED}.\nThe rain takes a little salt out of the rocks, and rivers carry it to the sea. The sun takes the
+water away again, but the salt stays where it is. So the sea has become saltier for millions of years.`;
 /** Has fewer than 40 letters in 80 characters: the others are marks and spaces. */
 const HINDI = "समुद्र का पानी खारा क्यों होता है? ".repeat(4);
 
@@ -52,11 +55,7 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
     async (_, start) => {
       const { chat, passMinute } = await openSandbox(start);
 
-      // Longer than the list shows.
-      const card = await chat.generate({
-        topic: `${WANTED}.\n${"Rivers carry salt. ".repeat(20)}`,
-        duration: 30,
-      });
+      const card = await chat.generate({ topic: LONG, duration: 30 });
       await says(card, "Rendering: 0 of 4 clips ready.");
       passMinute();
       await says(card, "Rendering: 2 of 4 clips ready.");

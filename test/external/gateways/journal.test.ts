@@ -40,6 +40,10 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
   });
 
   const openStore = (url = postgres.url()) => openDatabase(url);
+  const makeTable = async () => {
+    await openStore().append(["first"]);
+    await postgres.sql("delete from public.faceless_journal");
+  };
 
   test("no reader misses a row of twenty writers, and all see them in one order", async () => {
     const names = (prefix: string) => Array.from({ length: LINES }, (_, index) => `${prefix} ${index}`);
@@ -250,7 +254,7 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
     async (when) => {
       const proxy = await startTcpProxy(postgres.port);
       const { start, orders } = await startService({ [GENERATE]: STARTED });
-      await openStore().append(["first"]);
+      await makeTable();
       const client = await start(postgres.url().replace(`${postgres.port}`, `${proxy.port}`));
       proxy.cutAt = { text: "insert into", when };
       const cut = await client.call("generate_video", TIDES);
@@ -270,7 +274,7 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
     const { start, orders, env } = await startService({ [GENERATE]: STARTED });
     const client = await start();
     const idle = startRaw({ env: env() });
-    await Promise.all([idle.open("legacy"), openStore().append(["first"])]);
+    await Promise.all([idle.open("legacy"), makeTable()]);
     await idle.ask("tools/call", { name: "list_videos", arguments: {} });
     postgres.freeze();
     onTestFinished(() => postgres.thaw());
