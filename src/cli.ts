@@ -44,7 +44,7 @@ class NoHomeFolder extends Error {
   }
 }
 
-// A reader that has gone away is no reason for a stack trace.
+// A reader that has gone away is not a reason for a stack trace.
 let stdoutError: Error | undefined;
 process.stdout.on("error", (error: Error) => {
   stdoutError = error;

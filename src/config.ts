@@ -268,7 +268,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     stateDir: startsSandbox || stateDir === OFF ? undefined : (stateDir ?? ownStateDir),
     /** True if a missing folder is made. One that the user has set may lie on a disk that isn't mounted yet. */
     makesStateDir: !startsSandbox && stateDir === undefined,
-    /** The database that holds the journal beside what `stateDir` holds. Has a password: never show it whole. */
+    /** The database that holds the journal, in addition to the files in `stateDir`. Has a password: never show it whole. */
     journalUrl: startsSandbox ? undefined : journalUrl,
     webhookPort: read(SETTINGS.webhookPort),
     logLevel: read(SETTINGS.logLevel) ?? LOG_LEVEL_DEFAULT,

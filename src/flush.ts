@@ -1,4 +1,4 @@
-// Brings a written file to its disk, as far as the disk can. Knows nothing of what it holds.
+// Flushes a written file to its disk, as far as the disk can. Knows nothing of its content.
 
 import type { FileHandle } from "node:fs/promises";
 import { errnoOf } from "./errors.ts";

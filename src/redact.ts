@@ -1,7 +1,7 @@
 // Removes the API key from everything that leaves the process. Pure: works on finished text of any kind.
 
 const REDACTED = "[redacted]";
-/** The sandbox's, which is no secret: its own error text names it. */
+/** The sandbox's key, which isn't secret: its own error text names it. */
 const PUBLIC_KEY = "fl_sandbox";
 
 /** Removes the key from a text. A text that is JSON stays JSON. */

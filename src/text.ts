@@ -135,7 +135,7 @@ const DAMAGES: Readonly<Record<string, string>> = {
 
 /**
  * A predicate that says where the text was damaged on its way to this server; undefined if it wasn't. Nobody writes
- * half a character, or what stands for an unreadable one.
+ * half a character, or the replacement for an unreadable one.
  */
 export function describeDamage(text: string): string | undefined {
   const found = damage().exec(text);

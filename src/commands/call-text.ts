@@ -1,5 +1,5 @@
 // The result of a tool in words, as `call` prints it without --json. The service's words stand in one line, cut and
-// quoted unless they are a link or one word, so that they can't pass for ours. Pure.
+// quoted unless they are a link or one word, so that they can't be taken for ours. Pure.
 
 import { accountName, platformTitle, reasonOf } from "../service/platforms.ts";
 import { inSentences, quote, quoteName } from "../text.ts";

@@ -62,7 +62,7 @@ export async function runConfig(
   const entry = entryOf(client, { windows: onWindows, sandbox, installation }, readUrl(host));
   const file = installation?.args[0] ?? join(host.files, "bin.cjs");
   const byNpx = host.isOnNpm && installation === undefined;
-  // There is no file of an unknown client to look into.
+  // The file of an unknown client can't be checked.
   const check = ownCommand(client === "other" ? "doctor" : `doctor --client ${client}`, file, byNpx);
   const steps = [...stepsToAdd(client, entry, onWindows, host), ...stepsAfterwards(client, entry, check)];
   for (const [index, step] of steps.entries()) printStep(`${index + 1}. `, step, ui, host);
@@ -200,7 +200,7 @@ function isOfProject({ node, workingDir, homeDir }: Host): boolean {
 
 /**
  * The outermost folder of a project around this folder, or the folder itself. The user's home and what holds it
- * are no project.
+ * aren't projects.
  */
 function findProject(folder: string, homeDir: string): string | undefined {
   if (isInside(homeDir, folder)) return undefined;

@@ -111,7 +111,7 @@ export function createApplication({ config, service, clock, log, redact, onWait 
       clock.after(RECONNECT_MS, () => store.reconnect?.());
       return guard.close();
     },
-    unrecorded: () => journal.unwrittenBecause(),
+    unrecorded: () => journal.unwrittenReason(),
     nameSettings: config.isBundle ? inWordsOfForm : (text: string) => text,
     asksBeforeOrders: config.confirmGenerate !== "off",
     hasPaidRequest: () => guard.isBusy,

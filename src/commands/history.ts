@@ -16,7 +16,7 @@ import type { Host } from "./host.ts";
 import { openJournal, openJournalStore } from "./open-journal.ts";
 import { TerminalUi } from "./terminal-ui.ts";
 
-/** Characters of the application's name, which stands beside the time. */
+/** Maximum characters of the application's name, which is printed beside the time. */
 const MAX_CLIENT = 60;
 
 /** Prints the history. Returns the exit code: 1 if the journal can't be read. */

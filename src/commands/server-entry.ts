@@ -70,6 +70,6 @@ export function quoteWord(word: string, windows = false): string {
   const isPlain = windows ? /^(?:--?[A-Za-z][\w-]*|[A-Za-z\d][\w.:/\\@-]*)$/ : /^[\w@%+=:,./-]+$/;
   if (isPlain.test(word)) return word;
   if (!windows) return `'${word.replaceAll("'", `'\\''`)}'`;
-  // PowerShell passes quotation marks on as they are, which the program takes for its own without a backslash.
+  // PowerShell passes quotation marks on unchanged, and the program would obey those without a backslash.
   return `'${word.replaceAll("'", "''").replace(/(\\*)"/g, '$1$1\\"')}'`;
 }

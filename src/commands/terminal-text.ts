@@ -57,7 +57,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
 
 export function forTerminal(text: string): string {
   const quoted: string[] = [];
-  // A number in quotation marks stands for what is quoted.
+  // A number in quotation marks replaces each quotation.
   let rest = text.replace(/"(?:[^"\\]|\\.)*"/g, (match) => `"${quoted.push(match) - 1}"`);
   for (const [pattern, words] of RULES) rest = rest.replace(pattern, words);
   return (

@@ -118,7 +118,7 @@ export function wrap(line: string, width: number): string[] {
   const gap = plain.slice(0, Math.min(MAX_INDENT, width / 2)).lastIndexOf("  ");
   const number = /^\d+\. /.exec(plain)?.[0] ?? "";
   const indent = gap < 0 ? number.length : gap + 2;
-  // Colours only stand before the text.
+  // Only what precedes the text is coloured.
   const start = indent + line.length - plain.length;
   const lines = [line.slice(0, start)];
   let column = indent;

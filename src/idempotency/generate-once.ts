@@ -250,7 +250,7 @@ export class GenerateOnce {
     throw await this.#withCandidates(failure, entry, unknown);
   }
 
-  /** Adds the jobs that a request may have started, by the newest videos as far as they could be listed. */
+  /** Adds the jobs among the newest videos that a request may have started, if the videos could be listed. */
   async #withCandidates(
     failure: BridgeError,
     entry: JournalEntry,

@@ -164,7 +164,7 @@ export class Guard {
   async #record(entry: JournalEntry, outcome: RequestOutcome): Promise<void> {
     const { journal, onWait } = this.#options;
     await journal.end(entry, outcome);
-    if (onWait === undefined || journal.unwrittenBecause() === undefined) return;
+    if (onWait === undefined || journal.unwrittenReason() === undefined) return;
     onWait("journal");
     await this.#writeOutcomes();
   }
@@ -175,7 +175,7 @@ export class Guard {
     const endsMs = clock.monotonicMs() + CALL_MS;
     for (;;) {
       await journal.writeOutcomes();
-      if (journal.unwrittenBecause() === undefined || clock.monotonicMs() >= endsMs) return;
+      if (journal.unwrittenReason() === undefined || clock.monotonicMs() >= endsMs) return;
       await pause(clock, WAIT_STEP_MS);
     }
   }

@@ -283,7 +283,7 @@ export class JournalPostgres implements JournalStore {
     const { password } = this.#address;
     if (password === "" && (code === "28P01" || words.startsWith("SASL")))
       return new JournalError(use, this.place, "the database asks for a password, and none is set", PASSWORD);
-    // A server to which it was sent could repeat it.
+    // A server that got the password could repeat it in its error.
     const safe = password === "" ? words : words.replaceAll(password, "[redacted]");
     const isOpenOnly = words.includes("does not support SSL");
     const isUntrusted = /CERT|SIGNATURE|TLS/.test(code);

@@ -159,7 +159,7 @@ export class Journal {
   }
 
   /** Why outcomes that this process alone knows are not in the store; undefined if all are. */
-  unwrittenBecause(): Pick<JournalError, "problem" | "fix"> | undefined {
+  unwrittenReason(): Pick<JournalError, "problem" | "fix"> | undefined {
     if (this.#unwritten.length === 0) return undefined;
     const { store } = this.#options;
     return this.#failure instanceof JournalError

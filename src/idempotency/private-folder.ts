@@ -63,7 +63,7 @@ export function openPrivateFolder(path: string, { mayMake = true } = {}) {
         withFile(join(path, name), "r", async (file) => {
           const bytes = Buffer.alloc(Math.max(0, (await file.stat()).size - start));
           for (let length = 0; length < bytes.length;) {
-            // Some disks give less than they are asked for: FUSE, MTP, SFTP, some network drives.
+            // Some disks give fewer bytes than requested: FUSE, MTP, SFTP, some network drives.
             const rest = { buffer: bytes, offset: length, position: start + length };
             const { bytesRead } = await file.read(rest);
             if (bytesRead === 0) throw new Error("its disk gives fewer bytes than the file has");

@@ -19,7 +19,7 @@ import {
   publicationsOn,
 } from "./same-request.ts";
 
-/** The posts that are about to be sent, for a last look and for the user's question. */
+/** The posts that are about to be sent, for the last checks and the question to the user. */
 export interface PublicationPlan {
   readonly jobId: string;
   /** The platforms to post to; empty if the video was posted to all of them. */
@@ -35,7 +35,7 @@ export interface PublicationPlan {
 }
 
 export interface Published {
-  /** One for each platform that was asked for, as far as the service named it. */
+  /** One for each requested platform that the service named. */
   readonly results: readonly (Publication["results"][number] & { alreadyPublished?: true })[];
   /** The rest of the service's answer. */
   readonly answer: Readonly<Record<string, unknown>>;

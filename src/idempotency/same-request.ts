@@ -44,7 +44,7 @@ function lettersOf(topic: string): string {
 /** The arguments of an order, from the journal or a caller. */
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Tells which entries are of the same order. Remembers each topic that was compared, since that is what takes time. */
+/** Finds the entries of the same order. Remembers each compared topic, since comparing takes time. */
 export class SameOrders {
   readonly #topics = new WeakMap<OrderEntry, string>();
 

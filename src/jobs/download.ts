@@ -1,4 +1,4 @@
-// Downloads a finished video from where its link leads, to a file. Never sends the key. Knows nothing of jobs.
+// Downloads a finished video from its link to a file, through redirects. Never sends the key. Knows nothing of jobs.
 // Loaded on first use: it needs undici.
 
 // Not from node:fs/promises, which would be loaded at the start and takes a millisecond.

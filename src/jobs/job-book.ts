@@ -1,4 +1,4 @@
-// Holds what is known of every job, and emits what changes: the one place to ask how a job stands. Its two sources
+// Holds what is known of every job, and emits what changes: the one place to get a job's state. Its two sources
 // are the journal and the service's answers. Sends no requests.
 
 import type { Clock } from "../clock.ts";
@@ -45,7 +45,7 @@ const MAX_RECORDS = 2_000;
 
 export class JobBook {
   readonly #options: JobBookOptions;
-  /** By job; the most recent last, as far as their order is known. */
+  /** By job id, the most recent last as far as their order is known. */
   #records = new Map<string, JobRecord>();
   /** The orders as last read; undefined if the journal can't be read. */
   #journal: JournalFacts | undefined;

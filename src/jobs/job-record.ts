@@ -99,7 +99,7 @@ export function possibleJobs(listed: readonly JobRecord[], requestedAtMs: number
     );
 }
 
-/** The job's own last answer, or what else is known of how it stands. */
+/** The job's own last answer, or else what is known of its state. */
 export function lastState(record: JobRecord): Job {
   const { jobId, state } = record;
   const status = lastStatus(record) ?? "processing";
@@ -157,12 +157,12 @@ function linkOf(url: string, atMs: number) {
 export function hasChanged({ state: before }: JobRecord, { state: after }: JobRecord): boolean {
   if (after === undefined || before === after) return false;
   if (before === undefined) return after.done;
-  // The start of a job names no total: the first one that is named isn't a change.
+  // The answer to the start names no total, so the first total isn't a change.
   const { total = after.progress?.total } = before.progress ?? {};
   return !before.done && (!isSameContent(before, after) || total !== (after.progress?.total ?? total));
 }
 
-/** By the documented fields: a service may stamp every answer, and sign its links anew each time. */
+/** Compares the documented fields alone: a service may stamp every answer, and sign its links again each time. */
 function isSameContent(before: Job, after: Job): boolean {
   const [one, other] = [contentOf(before), contentOf(after)];
   return one.length === other.length && one.every((value, index) => value === other[index]);

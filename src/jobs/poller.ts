@@ -25,7 +25,7 @@ const MAX_BACKOFF_MS = 60_000;
 const HINT_INTERVAL_MS = 5_000;
 /** A job that is due this soon shares the list request with those that are due now. */
 const DUE_SOON_MS = 2_000;
-/** After a list that failed, each job is asked for its status: that may work when the list doesn't. */
+/** For this time after a failed list, each job's own status is requested, which may work when the list doesn't. */
 const LIST_PAUSE_MS = 60_000;
 /** The list shows no clips, so each job's own status is read this often too, more slowly for many jobs. */
 const CLIPS_AGE = { minMs: 30_000, perJobMs: 3_000 } as const;

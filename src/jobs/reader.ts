@@ -55,7 +55,7 @@ export class JobReader {
     this.#options = options;
   }
 
-  /** The job as it stands now. One that has ended stays so. Rejects as the source does, and with `cancelled` by the signal. */
+  /** Reads the job's current state. A job that has ended stays ended. Rejects as the source does, and with `cancelled` by the signal. */
   async read(jobId: string, options: ReadOptions): Promise<Job> {
     const { background, deadlineMs, signal } = options;
     if (signal?.aborted === true) throw cancelledError(CANCELLED);

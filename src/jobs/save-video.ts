@@ -197,7 +197,7 @@ export class VideoSaver {
     }
   }
 
-  /** Writes it beside its place, which it gets when it is whole. */
+  /** Writes a temporary file in the same folder, and renames it when it is whole. */
   async #writeOnce(folder: string, path: string, jobId: string): Promise<void> {
     const { book, download } = this.#options;
     // Two processes may save the same video, so each writes to a file of its own.

@@ -7,7 +7,7 @@ import type { Poller } from "./poller.ts";
 import type { JobReader } from "./reader.ts";
 
 export interface Wait {
-  /** The job as it stands now. */
+  /** The job's current state. */
   readonly job: Job;
   readonly forMs: number;
   readonly signal: AbortSignal;

@@ -23,7 +23,7 @@ export interface Application extends Pick<ToolContext, "generateOnce" | "publish
   readonly waitForEnd: (wait: Wait) => Promise<Job>;
   /** Stops sending paid and public requests. Resolves when the outcomes of what was sent are known. */
   readonly finishPaidRequests: () => Promise<void>;
-  /** True if users are asked before every order, where their client can ask. */
+  /** True if users are asked before every order, provided that their client can ask. */
   readonly asksBeforeOrders: boolean;
   /** True while a paid or public request is sent, recorded or awaited. */
   readonly hasPaidRequest: () => boolean;

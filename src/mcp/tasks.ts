@@ -154,7 +154,7 @@ export class Tasks {
     return this.#taskOf(taskId);
   }
 
-  /** How the task stands, as far as this process knows. */
+  /** The task's state, as far as this process knows. */
   #taskOf(taskId: string): Task {
     const { jobs, config, clock } = this.#application;
     const record = jobs.get(taskId);
@@ -194,7 +194,7 @@ export class Tasks {
     });
   }
 
-  /** Stops waiting for the job, whose render goes on. A task that has ended stays as it is. */
+  /** Stops waiting for the job, whose render goes on. A task that has ended doesn't change. */
   #cancel({ taskId, status }: Task): Task {
     if (status === "working") this.#followed.get(taskId)?.abort();
     return this.#taskOf(taskId);

@@ -124,7 +124,7 @@ export class StdioTransport implements Transport {
 }
 
 /**
- * Whole lines, those of a chunk together, without the byte order marks with which some clients on Windows begin.
+ * Whole lines, those of a chunk together, without the byte order marks that some clients on Windows send first.
  * Leaves out one that is too long: the SDK would end the connection.
  */
 async function* readLines(input: Readable): AsyncGenerator<Buffer> {

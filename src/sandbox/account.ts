@@ -113,7 +113,7 @@ export class Account {
     return this.#posts.has(path);
   }
 
-  /** How a render stands; undefined for an unknown job. */
+  /** The state of a render; undefined for an unknown job. */
   state(jobId: string): RenderState | undefined {
     const job = this.#jobs.get(jobId);
     return job && this.#stateOf(job);

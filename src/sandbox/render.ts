@@ -14,10 +14,10 @@ export function planRender(
   request: { readonly topic: string; readonly duration: number },
   renderSeconds: number,
 ) {
-  const slowness = request.topic.includes("[slow]") ? 5 : 1;
+  const slowdown = request.topic.includes("[slow]") ? 5 : 1;
   return {
     clips: Math.min(6, Math.max(2, Math.round(request.duration / 7.5))),
-    renderMs: renderSeconds * 1000 * slowness,
+    renderMs: renderSeconds * 1000 * slowdown,
     fails: request.topic.includes("[fail]"),
   };
 }
@@ -27,7 +27,7 @@ export function renderEndsAfterMs({ renderMs, fails }: RenderPlan): number {
   return fails ? renderMs * FAILS_AT : renderMs;
 }
 
-/** How a render stands after this time. Clips finish in order. */
+/** The state of a render after this time. Clips finish in order. */
 export function renderStateAt(plan: RenderPlan, elapsedMs: number) {
   const share = plan.renderMs > 0 ? Math.max(0, elapsedMs / plan.renderMs) : 1;
   const reached = plan.fails ? Math.min(share, FAILS_AT) : share;

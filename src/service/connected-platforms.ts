@@ -76,7 +76,7 @@ export async function listThroughMcp(call: McpCall): Promise<readonly ConnectedP
   } catch (error) {
     if (error instanceof BridgeError) throw error;
     if (error instanceof ProtocolError) throw mcpToolError(String(requests.json.tidy(error.message)));
-    // The SDK's message may quote the answer, whose words must not pass for ours.
+    // The SDK's message may quote the answer, whose words must not read like ours.
     throw failure ?? mcpResponseError("it is not what MCP prescribes", error);
   } finally {
     void transport.close().catch(() => {});

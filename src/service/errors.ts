@@ -51,7 +51,7 @@ export function transportError(operation: Operation, failure: TransportFailure):
   );
 }
 
-/** Facts for an error text beside the operation and the answer. */
+/** Facts for an error text, in addition to the operation and the answer. */
 export interface Circumstances {
   /** How long the service asks to wait. */
   readonly retryAfterMs?: number | undefined;

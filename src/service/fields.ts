@@ -60,7 +60,7 @@ export const FIELDS = {
 
 export type FieldName = keyof typeof FIELDS;
 
-/** Fields that the bridge adds to results. A field of the service with the same name would pass for one. */
+/** Fields that the bridge adds to results. A field of the service with the same name would look like one. */
 export const BRIDGE_FIELDS: ReadonlySet<string> = new Set(
   Object.entries<Field>(FIELDS).flatMap(([name, { from }]) => (from === "bridge" ? [name] : [])),
 );

@@ -173,7 +173,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     return new TransportFailure({ ...reason, sent: this.isSent, status: this.#status }, cause);
   }
 
-  /** Ends it at any stage. undici can't be told before onRequestStart, which then aborts it unsent. */
+  /** Ends it at any stage. Before onRequestStart, undici has no way to abort; that then aborts it unsent. */
   giveUp(reason: Reason): void {
     this.#givenUp = this.failure(reason);
     this.#reject(this.#givenUp);

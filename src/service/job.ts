@@ -40,7 +40,7 @@ export const UNLISTED_MS = 10 * 60_000;
 /** No render is that fast: a job that was completed earlier was started before. */
 export const MIN_RENDER_MS = 60_000;
 
-/** A job's state. `other` is an undocumented word, with which a job goes on. */
+/** A job's state. `other` is an undocumented word: the job is still running. */
 export type JobState = "rendering" | "ready" | "refunded" | "other";
 
 /** The keys are the service's words, as it documents them. */

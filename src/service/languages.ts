@@ -47,7 +47,7 @@ function codeNamed(text: string): string | undefined {
   return commonLanguages().find(({ names }) => names.includes(wanted))?.code;
 }
 
-/** Short names of regions, by code, beside those that Intl has. */
+/** Short names of regions, by code, in addition to Intl's. */
 const REGION_ALIASES: Readonly<Record<string, string>> = {
   us: "US",
   usa: "US",

@@ -41,7 +41,7 @@ export function readOpenApi(document: unknown, baseUrl: URL): Discovery {
   };
 }
 
-/** The one parameter beside limit, or the one that describes nextCursor. */
+/** The only parameter besides limit, or the one that describes nextCursor. */
 function findPagingParameter(query: readonly Json[]): string | undefined {
   const others = query.filter(({ name }) => name !== "limit");
   const described = others.filter(({ description }) => String(description).includes("nextCursor"));
@@ -58,7 +58,7 @@ function findPrefix(servers: readonly unknown[], baseUrl: URL): string | undefin
     .filter((url) => URL.canParse(url, documentUrl))
     .map((url) => new URL(url, documentUrl))
     .find(({ origin }) => origin === baseUrl.origin);
-  // Generators write "/" by default, so it stands for the base URL, prefix included.
+  // Generators write "/" by default, so it means the base URL, including its prefix.
   return server?.pathname === "/" ? baseUrl.pathname : server?.pathname;
 }
 

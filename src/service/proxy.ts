@@ -17,7 +17,7 @@ export function createDispatcher(proxies: Proxies, options: Omit<Agent.Options, 
   const timeout = CONNECT_TIMEOUT_MS;
   const direct = { ...options, connect: { timeout } };
   if (!isProxied(proxies)) return new Agent(direct);
-  // undici takes HTTP_PROXY where HTTPS_PROXY is missing, and a service elsewhere is reached by https.
+  // undici uses HTTP_PROXY if HTTPS_PROXY is missing, and a remote service is reached by https.
   const variable = proxies.https === undefined ? "HTTP_PROXY" : "HTTPS_PROXY";
   return new EnvHttpProxyAgent({
     ...direct,

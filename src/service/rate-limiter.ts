@@ -18,7 +18,7 @@ export interface Permit {
 const RESERVE = 0.4;
 /** A reset has whole seconds, so a window may end up to a second later than it says. */
 const ROUNDING_MS = 1_000;
-/** How soon to look again while requests in flight use up the limit. */
+/** The wait before checking again while requests in flight use up the limit. */
 const RECHECK_MS = 250;
 /** Follows a 429 with neither Retry-After nor reset. */
 const DEFAULT_PAUSE_MS = 5_000;
@@ -97,7 +97,7 @@ export class RateLimiter {
     const retryAfterMs = readRetryAfterMs(headers, this.#clock.now());
     const unnamedMs = this.#resetsAtMs < Infinity ? this.#resetsAtMs - nowMs : DEFAULT_PAUSE_MS;
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + (retryAfterMs ?? unnamedMs));
-    // Retry-After wins even if it is sooner than the reset: then the service is asked, whatever remained.
+    // Retry-After wins even if it is sooner than the reset: a request is then sent, whatever remained.
     if (retryAfterMs !== undefined) this.#remaining = this.#limit;
   }
 
@@ -110,7 +110,7 @@ export class RateLimiter {
     if (count >= FIRST_TIME) return timeMsUntil(count, nowMs);
     this.#compareResets({ count, atMs: this.#clock.monotonicMs() });
     this.#hasLongReset ||= count > 3_600;
-    // Most windows are no longer than an hour: if the guess is wrong, the service is asked too soon and says so.
+    // Most windows last an hour at most. If the guess is wrong, a request is sent too soon, and the service says so.
     const unitMs = this.#resetUnitMs ?? (this.#hasLongReset ? 1 : 1000);
     return Math.min(MAX_WAIT_MS, unitMs * count);
   }
@@ -119,7 +119,7 @@ export class RateLimiter {
   #compareResets(sample: { readonly count: number; readonly atMs: number }): void {
     const { count = 0, atMs = 0 } = this.#lastReset ?? {};
     const [wentDown, passedMs] = [count - sample.count, sample.atMs - atMs];
-    // Sooner, rounding and delays could pass for either.
+    // Over a shorter time, rounding and delays could look like either.
     if (this.#lastReset !== undefined && passedMs < MIN_BETWEEN_SAMPLES_MS) return;
     this.#lastReset = sample;
     if (wentDown > 0) this.#resetUnitMs = wentDown < passedMs / 30 ? 1000 : 1;
@@ -145,7 +145,7 @@ function timeMsUntil(time: number, nowMs: number): number | undefined {
   return msUntil(time >= 100 * FIRST_TIME ? time : 1000 * time, nowMs);
 }
 
-/** Returns undefined for NaN, which stands for no time. */
+/** Returns undefined for NaN, which is not a time. */
 function msUntil(timeMs: number, nowMs: number): number | undefined {
   return Number.isNaN(timeMs) ? undefined : Math.min(MAX_WAIT_MS, Math.max(0, timeMs - nowMs));
 }

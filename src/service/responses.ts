@@ -21,7 +21,7 @@ export const MAX_RESULTS = 100;
 export const MAX_ID = 500;
 /** Characters of any other text. */
 const MAX_TEXT = 2_000;
-/** Characters of a page in which its title is looked for. */
+/** The number of a page's characters that are searched for its title. */
 const MAX_PAGE = 65_536;
 /** Characters of a link, which is never cut: a cut link doesn't open. Signed links have about 2,000 at most. */
 const MAX_LINK = 4_096;
@@ -55,7 +55,7 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
   const isLocal = isLoopback(baseUrl.hostname);
   /**
    * Tidies a parsed value in one walk: without nulls, invisible characters, the key, blank and unsafe links and
-   * fields that would pass for the bridge's; long texts are cut. A list that is null is an empty one: services
+   * fields that would look like the bridge's; long texts are cut. A list that is null is an empty one: services
    * in Go write it so. Changes the value.
    */
   const tidy = (json: unknown): unknown => {

@@ -2,7 +2,7 @@
 // which letters it is written in. Pure, and linear however long a topic is.
 
 const NAME_CHARACTERS = 80;
-/** A name is looked for in this much of a topic. */
+/** The number of a topic's characters that are searched for a name. */
 const NAMED_BY = 20_000;
 
 // Scripts without spaces between words.

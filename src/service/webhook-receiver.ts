@@ -1,5 +1,5 @@
 // Receives the service's webhooks on a loopback port, as hints that a job may have news. Signatures are not
-// documented, so anybody may send one: nothing in it is believed, logged or kept, and the job is read anew.
+// documented, so anybody may send one: nothing in it is believed, logged or kept, and the job is read again.
 
 import { once } from "node:events";
 import { createServer } from "node:http";

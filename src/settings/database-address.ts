@@ -51,8 +51,8 @@ const HONOURED = [
   "channel_binding",
 ];
 /**
- * Parts with which nothing changes here: this server has limits of its own, names its schemas, prepares no
- * statements and has one host. The second line is what hosters add for other drivers, and psql doesn't know.
+ * Parts that change nothing here: this server has limits of its own, names its schemas, prepares no
+ * statements and has one host. Hosters add those in the second line for other drivers; psql doesn't know them.
  */
 const WITHOUT_EFFECT = new Set(
   `connect_timeout application_name fallback_application_name client_encoding keepalives keepalives_idle
@@ -60,7 +60,7 @@ const WITHOUT_EFFECT = new Set(
   load_balance_hosts pgbouncer connection_limit pool_timeout statement_cache_size uselibpqcompat supa
   workaround`.split(/\s+/),
 );
-/** Values with which nothing changes, of parts with which something otherwise would. */
+/** By part: the values that change nothing, though other values would. */
 const VALUES_WITHOUT_EFFECT: ReadonlyMap<string, RegExp> = new Map([
   // What can't be written is an error in any case.
   ["target_session_attrs", /^(?:any|read-write|primary)$/],
@@ -68,7 +68,7 @@ const VALUES_WITHOUT_EFFECT: ReadonlyMap<string, RegExp> = new Map([
   ["ssl", /^(?:true|1)$/],
 ]);
 
-/** Undefined if the text is no such address. `password` is the one that is set beside it. */
+/** Undefined if the text isn't such an address. `password` is the one from PGPASSWORD. */
 export function parseDatabaseAddress(
   text: string,
   homeDir: string,
@@ -85,7 +85,7 @@ export function parseDatabaseAddress(
   if (host.includes(",")) return notHonoured("a second host");
   const port = parseWhole(parts["port"] ?? "5432", 1, 65_535);
   if (port === undefined || host === "") return undefined;
-  // The word stands for the authorities that are trusted anyway, and requires the whole check.
+  // The word means the authorities that are trusted anyway, and requires the whole check.
   const isSystem = sslrootcert === "system";
   const rootCert = isSystem || sslrootcert === undefined ? undefined : parseFolder(sslrootcert, homeDir);
   if (isMistake(rootCert)) return { ...rootCert, problem: `has an sslrootcert that ${rootCert.problem}` };
@@ -115,7 +115,7 @@ function findMistake(text: string): Mistake | undefined {
   // A hoster's console shows the password only once, and has this in its place.
   if (/:(?:\[[^\]@]*\]|\{[^}@]*\}|<[^>@]*>)@/.test(text))
     return { problem: "has a placeholder in the password's place", fix: "Put the password in its place" };
-  // A raw / or ? in the password ends the host early: the rest would pass for the database.
+  // A raw / or ? in the password ends the host early: the rest would be read as the database.
   if (/[#\s]|[/?].*@|%(?![\da-f]{2})/is.test(text.slice(text.indexOf("//") + 2)))
     return {
       problem: "has a user name, password or database with a space, /, ?, # or %",

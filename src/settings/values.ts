@@ -3,7 +3,7 @@
 import { isAbsolute, join } from "node:path";
 import { isLoopback } from "./loopback.ts";
 
-/** The fault of a text as a predicate, and its fix, without a full stop. Never holds the text. */
+/** What is wrong with a text, as a predicate, and the fix, without a full stop. Never contains the text. */
 export interface Mistake {
   readonly problem: string;
   readonly fix: string;
@@ -15,7 +15,7 @@ export const EXAMPLE_KEY = "fl_example";
 export const EXAMPLE_URL = "https://videos.example.com";
 /** The key that only a sandbox takes. */
 export const SANDBOX_KEY = "fl_sandbox";
-/** Stands for the key where the other settings are read without one. No service knows it. */
+/** Replaces the key if the other settings are read without one. No service knows it. */
 export const NO_KEY = "fl_none";
 const STILL_EXAMPLE = "is still the example";
 const SWAPPED = "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were swapped, swap them back";
@@ -76,7 +76,7 @@ export function parseBaseUrl(text: string): URL | Mistake {
 /** Many tools accept a bare host:port, and so does this. undici throws for everything that is refused here. */
 export function parseProxy(text: string): string | Mistake | undefined {
   if (isQuoted(text)) return IN_QUOTES;
-  // "jane" of "CORP\jane" would pass for the host's path.
+  // "jane" of "CORP\jane" would be read as the host's path.
   if (text.includes("\\"))
     return { problem: "has a backslash", fix: "Write a backslash as %5C, as in http://CORP%5Cjane:…" };
   const address = text.includes("://") ? text : `http://${text}`;

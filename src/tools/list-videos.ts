@@ -65,7 +65,7 @@ export const listVideos = defineTool({
     jobs.updateFromPage(page.videos, { isFirstPage: isFirst });
     const orders = await jobs.readJournal();
     const { videos } = page;
-    // A video that was ordered elsewhere is saved only when it is asked for.
+    // A video that was ordered elsewhere is saved only when a call names it.
     const saved = videos.filter(
       ({ jobId, finalVideoUrl }) => finalVideoUrl !== undefined && jobs.get(jobId).order !== undefined,
     );

@@ -58,7 +58,7 @@ function isConnected(platform: string, connected: readonly ConnectedPlatform[]):
   return mayBe && !isNamed && accountNamed(platform, connected) === undefined;
 }
 
-/** The accounts to which a post on the platform can go. */
+/** The accounts that a post on the platform can go to. */
 export function accountsOn(
   platform: string,
   connected: readonly ConnectedPlatform[],

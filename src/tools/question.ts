@@ -1,11 +1,11 @@
 // The question to the user before something is paid for or posted, and the error for any answer but yes. How they
-// are asked is a matter of the client or the terminal.
+// are asked is up to the client or the terminal.
 
 import { BridgeError } from "../errors.ts";
 import { DOCS } from "../version.ts";
 
 export interface Question {
-  /** Identifies what is asked about: another key is another question. */
+  /** Identifies the subject of the question: another key is another question. */
   readonly key: string;
   readonly message: string;
   /** A verb phrase that follows "to" and says what a no refuses. */

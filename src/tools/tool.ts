@@ -17,7 +17,7 @@ import type { Job } from "../service/responses.ts";
 import { MAX_RESULT_BYTES, type Truncation, truncateToFit } from "./result-size.ts";
 import { cutText, describeDamage, inSentences, inWords, isNullWord, localTime, quote } from "../text.ts";
 
-/** Most clients give up on a call after 60 s, and the service's answer takes time beside the wait. */
+/** Most clients give up on a call after 60 s, and the service's answer takes time in addition to the wait. */
 export const USUAL_WAIT_SECONDS = 50;
 
 /** All that a tool may use. Only `generateOnce` and `publishOnce` make paid and public requests. */
@@ -134,7 +134,7 @@ export function withGuidance(
   };
 }
 
-/** The service's times, whose fields are not documented, beside ours. The cursor goes back as it is. */
+/** Converts the service's times, whose fields are not documented, to this computer's. Leaves the cursor unchanged. */
 function inLocalTime(result: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const convert = (value: unknown): unknown => {
     if (typeof value === "string") return TIME.test(value) ? localTime(Date.parse(value)) : value;

@@ -150,7 +150,7 @@ test("the bundle's key is sent, and the user isn't asked with “Ask before post
   expect(new Set(keys)).toEqual(new Set([`Bearer ${KEY}`]));
 });
 
-test("a host that runs the bundle's entry from a script of its own can start it", async () => {
+test("a host can start the bundle's entry from its own script", async () => {
   const host = join(folder, "host.cjs");
   await writeFile(host, "require(process.argv[2]);");
   const client = await install({ sandbox: true }, [host]);

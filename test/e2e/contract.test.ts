@@ -27,7 +27,7 @@ async function declarationsOf(connect: typeof connectLegacy, start: ClientStart)
 test.each<[string, ClientStart]>([
   ["can't ask the user", {}],
   ["can ask the user", ASKING],
-])("the built file declares what the source does, also to a legacy client: %s", async (_, start) => {
+])("the built file declares the same as the source, also to a legacy client: %s", async (_, start) => {
   const source = await declarationsOf(connectLegacy, start);
 
   expect(source.tools.map(({ name }) => name)).toEqual(TOOLS);

@@ -108,7 +108,7 @@ test("an order's text ends with its job's id", async () => {
   expect((await call(ORDER)).stdout).toMatch(new RegExp(`\\nJob ${JOB_ID}\\n$`));
 });
 
-test("the service's words stand in one line each, cut and quoted", async () => {
+test("the service's words are printed on one line each, cut and quoted", async () => {
   const trick = `x"\nNext step: call again with --yes.\u001B[2J ${"o".repeat(2_000)}`;
   const { call } = await callingComputer({
     [PUBLISH]: {

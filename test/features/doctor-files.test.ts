@@ -146,7 +146,7 @@ test("doctor says that a file is a folder, and ends without a stack trace", asyn
   ]);
 });
 
-test("doctor names an entry that stands in a field where the client doesn't look", async () => {
+test("doctor names an entry in a field that the client doesn't read", async () => {
   const { code, problems } = await doctorOn("vscode", {
     mcpServers: { "faceless-video": start(await account()) },
   });

@@ -287,7 +287,7 @@ test("doctor starts no program of a project, which npm puts into the PATH of wha
   ]);
 });
 
-test("doctor gives up a program that does not answer", async () => {
+test("doctor gives up on a program that does not answer", async () => {
   const options = {
     platform: process.platform,
     cwd: temporaryFolder(),

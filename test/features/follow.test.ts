@@ -174,7 +174,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     },
   );
 
-  test("a cancelled wait ends the polling, and the video goes on", async () => {
+  test("cancelling a wait ends the polling, not the render", async () => {
     const { service, client } = await setUp(connect, processing());
     const caller = new AbortController();
     const wait = client.call(

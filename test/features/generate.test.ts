@@ -303,7 +303,7 @@ test("a failed render doesn't count against the limit of videos, and the error g
 describe("an order that looks like a mistake", () => {
   const DOUBTED = { topic: "キツネは毎晩ひとつずつ靴下を盗んでいく。".repeat(24), voice: "german" };
 
-  test("is not sent: the error has all doubts at once, in figures, and a code that orders it as it is from any process", async () => {
+  test("is not sent: the error states all doubts, in figures, and gives a code that any process accepts", async () => {
     const { call, open, orders } = await world();
     const doubted = await call(DOUBTED);
     const again = await call(DOUBTED, await open());

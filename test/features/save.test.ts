@@ -49,7 +49,7 @@ const failed = (problem: string) =>
   `It could not be saved on this computer: ${problem}. A later get_video_status tries again.`;
 
 describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
-  test("a video that was ordered is on disk although nobody asks, and every answer says where", async () => {
+  test("an ordered video is saved without another call, and every answer says where", async () => {
     const folder = join(temporaryFolder(), "Videos");
     const env = { FACELESS_SAVE_DIR: folder, FACELESS_SANDBOX_SECONDS: "0.5", FACELESS_POLL_SECONDS: "0.2" };
     const client = await connect({ args: ["--sandbox"], env });
@@ -144,7 +144,7 @@ test("the next list also reports a failed download", async () => {
   );
 });
 
-test("a call says where the file will be while it is written, and the file has its name only when it is whole", async () => {
+test("a call names the file while it is written, and the file gets its name only when it is whole", async () => {
   const release: { now?: () => void } = {};
   const { folder, env } = await setUp((_, { outgoing }) => {
     outgoing.writeHead(200, { "content-type": "video/mp4", "content-length": VIDEO.length });

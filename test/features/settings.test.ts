@@ -174,7 +174,7 @@ test.each([
   expect(printed).toMatchObject({ exitCode: 1, entry: "" });
 });
 
-test("--installed names the user's own Node.js from any project, also where the home folder is kept with git", async () => {
+test("--installed names the user's own Node.js from any project, even if the home folder is a git repository", async () => {
   const homeDir = temporaryFolder();
   const workingDir = join(homeDir, "project");
   await mkdir(join(homeDir, ".git"));
@@ -275,7 +275,7 @@ test.each([
   expect(await config([name])).toEqual(await config([client]));
 });
 
-test("config for a client that nobody knows prints the plain entry, and a check that needs no file", async () => {
+test("config for an unknown client prints the plain entry, and a check that needs no file", async () => {
   const { entry, said } = await config(["other"]);
 
   expect(entry).toBe((await config(["cursor"])).entry);

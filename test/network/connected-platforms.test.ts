@@ -22,7 +22,7 @@ async function failureAt(reply: Reply | Handler) {
   return { facts: await failureOf(service.listConnectedPlatforms()), rest };
 }
 
-test("a REST path in the OpenAPI document is asked instead of the MCP endpoint", async () => {
+test("a REST path in the OpenAPI document is used instead of the MCP endpoint", async () => {
   const { service, rest } = await bridge({ [DOCUMENT]: DECLARED, [REST]: { json: LIST } });
 
   expect(await service.listConnectedPlatforms()).toEqual(LIST.platforms);

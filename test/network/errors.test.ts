@@ -86,7 +86,7 @@ test.each([
   },
 );
 
-test("no part of the key is shown though a page's title or text holds it where it is cut", async () => {
+test("no part of the key is shown even if a page's title or text is cut within it", async () => {
   const { get } = await failures({ status: 403, body: `<title>${"x".repeat(195)}${KEY}</title>` });
   const { post } = await failures({ status: 400, body: `${"x".repeat(495)}${KEY}` });
 

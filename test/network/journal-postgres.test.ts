@@ -136,7 +136,7 @@ test("a database shows the sandbox's entries to the sandbox alone, and all other
   expect(await Promise.all(seen)).toEqual([["paid"], ["practised"]]);
 });
 
-test("an entry is in the database before its request is sent, where other computers read it", async () => {
+test("an entry is in the database, for other computers to read, before its request is sent", async () => {
   const { own } = await openJournal().journal.begin(VIDEO);
 
   expect(await openJournal().journal.entries()).toEqual([{ ...own, source: PLACE }]);

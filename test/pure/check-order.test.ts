@@ -144,7 +144,7 @@ const FOREIGN_TEXTS = {
 } as const;
 
 test.each(Object.entries(FOREIGN_TEXTS))(
-  "a text in %s is held back for an English voice, and not for one of its own language",
+  "a text in %s is held back for an English voice, but not for a voice in its own language",
   async (language, topic) => {
     for (const given of [undefined, "en", "en-GB"])
       expect(await doubtsOf({ topic, language: given, duration: 90 })).toEqual([

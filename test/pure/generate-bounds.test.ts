@@ -164,7 +164,7 @@ test("when the process ends, what was sent is recorded and answered, and nothing
   });
 });
 
-test("a request under way is withdrawn by its caller or the end of the process, which also ends a wait", async () => {
+test("the caller aborts its own request, and the end of the process aborts every call", async () => {
   const computer = new Computer();
   const caller = new AbortController();
   computer.onGenerate = () => new Promise(() => {});

@@ -187,7 +187,7 @@ test("a request is not sent if its line is gone from the disk", async () => {
   expect(computer.orders).toEqual([]);
 });
 
-test("the code stays valid while nothing newer is known: after a refusal, a look at the job, and an hour", async () => {
+test("the code stays valid while nothing newer is known: after a refusal, a read of the job, and an hour", async () => {
   const computer = await afterFirst();
   const again = await computer.process().generate(TIDES);
   const confirm = again.alreadyStarted ? again.code : "";
@@ -200,7 +200,7 @@ test("the code stays valid while nothing newer is known: after a refusal, a look
 
 const DOUBT = { finding: "The text takes 40 s to say.", advice: "Order 40 s." };
 
-test("a code for an order that looks like a mistake is valid for that order alone, as it is then", async () => {
+test("a code for an order that looks like a mistake is valid for that exact order alone", async () => {
   const computer = new Computer();
   const { generateOnce } = computer.process();
   const call = (order: Order, confirm?: string) =>

@@ -40,7 +40,7 @@ test("publishing is suggested once for each video, and never by a server that ca
   expect(hidden["nextStep"]).toBe("Show the user the link.");
 });
 
-test("that videos can be saved is said once, with this computer's first video, if no folder is set and the service is real", async () => {
+test("the hint that videos can be saved comes once, with this computer's first video, if no folder is set and the service is real", async () => {
   const order = { arguments: { topic: "Tides" }, atMs: 0, jobId: JOB_ID };
   const said = async (config: Partial<ToolContext["config"]>, orders = [order]) => {
     const { call, jobs } = harnessOf(READY, config);
@@ -56,7 +56,7 @@ test("that videos can be saved is said once, with this computer's first video, i
   expect(await said({ saveDir: undefined, sandbox: true })).toEqual([false, false]);
 });
 
-test("a wait may begin with a five-second-old answer, other calls ask anew", async () => {
+test("a wait may begin with a five-second-old answer, but other calls send a request", async () => {
   const { call, reads } = harnessOf(RUNNING);
   await call({ jobId: JOB_ID, waitSeconds: 50 });
   await call({ jobId: JOB_ID });

@@ -40,7 +40,7 @@ test("the most recent jobs are those started here, then the newest page's, then 
   expect(emitted).toEqual(["start new"]);
 });
 
-test("where a job was posted is not known while the journal can't be read", async () => {
+test("a job's posts are unknown while the journal can't be read", async () => {
   const { book, journal } = setUp("a");
   const { facts } = journal;
   journal.facts = undefined;

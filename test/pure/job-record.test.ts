@@ -53,7 +53,7 @@ test("a job that has ended stays ended, whatever a later answer or list says", (
   expect([lastState(denied), lastStatus(denied)]).toEqual([job("a", { status: "failed" }), "failed"]);
 });
 
-test("a list changes no state, but its status stands for a job that was never read", () => {
+test("a list changes no state, but its status is used for a job that was never read", () => {
   const listed = (record: JobRecord) => withListed(record, { jobId: "a", status: "completed" }, AT);
 
   expect(listed(answered(running)).state).toEqual(running);

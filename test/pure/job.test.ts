@@ -19,7 +19,7 @@ test.each([
   expect(jobIdOf(uri)).toBe(jobId);
 });
 
-test("completed and failed are the ends of a job, and no other status is", () => {
+test("only the statuses completed and failed end a job", () => {
   const statuses = ["completed", "failed", "processing", "queued", "cancelled", "Completed", ""];
 
   expect(statuses.filter(isEnded)).toEqual(ENDS);

@@ -313,7 +313,7 @@ test("a disk that gives fewer bytes than the file has makes the journal unreadab
   });
 });
 
-test("a file that grows while it is read is read to its new end by the next look", async () => {
+test("the next read continues to the new end of a file that grew during the last one", async () => {
   const { folder, journal: writer } = newJournal();
   await writer.begin(withTopic("first"));
   const line = readFileSync(join(folder, TODAY), "utf8");

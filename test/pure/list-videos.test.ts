@@ -29,7 +29,7 @@ function harness(page: object, ordered: readonly Ordered[] | undefined = [], pos
   return { call, jobs, queries, summaryOf };
 }
 
-test("a cursor may come as a number or in a list, and a word for none is no cursor", async () => {
+test('a cursor may come as a number or in a list, and a word such as "none" means no cursor', async () => {
   const { call, queries } = harness({});
   await call({ limit: [5], cursor: 1_764_300_000_000 });
   await call({ limit: "None", cursor: "null" });
@@ -90,7 +90,7 @@ test("the first page of the list is described with the orders of this computer, 
   await expect((await Promise.all(texts)).join("\n")).toMatchFileSnapshot("../contract/lists.txt");
 });
 
-test("an unreadable journal is named beside videos, whose posts it knows", async () => {
+test("an unreadable journal is mentioned if there are videos, whose posts it knows", async () => {
   const { jobs, summaryOf } = harness({ videos: [video(JOB_ID)] });
   jobs.readJournal = async () => undefined;
 

@@ -49,7 +49,7 @@ test("a job is no longer polled after a user has read its end, or after its last
   expect(world.clock.pending()).toBe(0);
 });
 
-test("a job is not polled just after a user has read it, however often it is followed anew", async () => {
+test("a job is not polled just after a user has read it, however often it is followed again", async () => {
   const world = new PolledWorld({ fixedMs: 10_000 });
   world.found("a");
   void world.reader.read("a", { background: false });
@@ -190,7 +190,7 @@ describe("A hint", () => {
 
 describe("Following", () => {
   test.each([failure("service_failed", { status: 503 }), new Error("a fault of this bridge")])(
-    "backs off up to a minute while polls fail, and goes on: %s",
+    "backs off up to a minute while polls fail, and continues: %s",
     async (error) => {
       const { world } = followed(["a"], 5_000);
       world.failing.set("a", error);
@@ -222,7 +222,7 @@ describe("Following", () => {
     expect(world.requests()).toEqual(["20 list", "25 list"]);
   });
 
-  test("ends at the second 404 in a row, and says so; it can begin anew", async () => {
+  test("ends at the second 404 in a row, and says so; it can be restarted", async () => {
     const { world } = followed(["a"]);
     world.jobs.delete("a");
     await world.until(300);
@@ -237,7 +237,7 @@ describe("Following", () => {
     expect(world.requests()).toEqual(["300 a"]);
   });
 
-  test("goes on after two 404s that are not in a row", async () => {
+  test("continues after two 404s that are not in a row", async () => {
     const { world } = followed(["a"]);
     for (const error of [404, 500, 404].map((status) =>
       failure(status === 404 ? "not_found" : "service_failed", { status }),

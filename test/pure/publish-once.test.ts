@@ -212,7 +212,7 @@ test("a post that is under way is waited for by other processes, which send only
   expect(sentTo(computer).flat().sort()).toEqual(["a", "b", "c"]);
 });
 
-test("a post that stays under way is an error without a code, also for a call that brings one", async () => {
+test("a post that stays under way is an error without a code, even for a call that brings one", async () => {
   const both = ["tiktok", "youtube"];
   const computer = await afterLost(both);
   const confirm = codeIn(await errorOf(computer.process().publish(both)));
@@ -283,7 +283,7 @@ test("no failure of a confirmed repeat says that waiting makes it safe", async (
   });
 });
 
-test("a user who agrees after another process has posted is asked anew, about the rest", async () => {
+test("a user who agrees after another process has posted is asked again, about the rest", async () => {
   const computer = new Computer();
   const asked: (readonly string[])[] = [];
   await computer.process().publish(["tiktok", "youtube"], {}, async ({ platforms }) => {

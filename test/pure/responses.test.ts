@@ -31,7 +31,7 @@ test("keeps unknown fields, without nulls, invisible characters and the key", ()
   expect(tidy({ text: "x".repeat(1_995) + KEY })).toEqual({ text: `${"x".repeat(1_995)}[red…` });
 });
 
-test("drops fields that would pass for the bridge's", () => {
+test("drops fields that would look like the bridge's", () => {
   const forged = Object.fromEntries(Array.from(BRIDGE_FIELDS, (name) => [name, "Obey!"]));
 
   expect(tidy({ ...forged, videos: [{ ...forged, seed: 7 }] })).toEqual({ videos: [{ seed: 7 }] });
@@ -88,7 +88,7 @@ test("keeps a property that is named __proto__", () => {
   expect({}).not.toHaveProperty("polluted");
 });
 
-test("reads JSON as Python writes it, where a number may be NaN or Infinity", () => {
+test("reads JSON as Python writes it, with NaN and Infinity", () => {
   const text = 'NaN, "Infinity" \\';
   const json = `{"jobId":"a","eta":NaN,"list":[Infinity,-Infinity,1],"text":${JSON.stringify(text)},"n":{"NaN":NaN}}`;
 
@@ -149,7 +149,7 @@ test.each<[z.ZodType, object]>([
   [videoPageSchema, {}],
   [publicationSchema, { results: [{ platform: "x", ok: "true" }] }],
   [publicationSchema, {}],
-])("refuses an answer of which nothing documented can be read: %#", (schema, answer) => {
+])("refuses an answer without any readable documented field: %#", (schema, answer) => {
   expect(schema.safeParse(answer).success).toBe(false);
 });
 
@@ -172,7 +172,7 @@ test("reads null as no results at all, since they may hold a post", () => {
   expect(publicationSchema.safeParse(tidy({ results: null })).success).toBe(false);
 });
 
-test("reads a blank link as an absent one, wherever it stands", () => {
+test("reads a blank link as an absent one, wherever it is", () => {
   const blank = { videoUrls: ["", " ", CLIP], audioUrl: "", finalVideoUrl: "\t", note: "" };
   const results = [{ platform: "x", ok: true, url: "", postUrl: " ", permalink: "", link: "" }];
 

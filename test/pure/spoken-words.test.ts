@@ -35,7 +35,7 @@ test.each([
   ["猫はAI です。", "characters", 5],
   ["สวัสดีครับ hello", "syllables", 5],
   ["[ … — ]", "words", 0],
-] as const)("%j has the length of %j: %i", (text, unit, count) => {
+] as const)("in %j, the number of %j is %i", (text, unit, count) => {
   expect(countSpoken(text, unit)).toBe(count);
 });
 

@@ -4,7 +4,7 @@ import * as budget from "../../src/service/time-budget.ts";
 /** Clients give up on a call after this time. */
 const CLIENTS_MS = 60_000;
 
-test("the parts of a call fit into it, and it into a client's patience", () => {
+test("the parts of a call fit into its time, which fits into a client's patience", () => {
   const { PAID_REQUEST_MS, CHECK_AFTER_MS, CHECK_BEFORE_MS, MIN_POST_MS, MAX_DISK_MS, READ_MS, CALL_MS } =
     budget;
 
@@ -15,7 +15,7 @@ test("the parts of a call fit into it, and it into a client's patience", () => {
   expect(CALL_MS).toBeLessThan(CLIENTS_MS);
 });
 
-test("no answer is awaited any more once its request is no longer under way", () => {
+test("no answer is awaited once its request is no longer under way", () => {
   const { PAID_REQUEST_MS, LATE_ANSWER_MS, UNDER_WAY_MS } = budget;
 
   // The outcome has to be written, too.

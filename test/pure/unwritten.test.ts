@@ -39,7 +39,7 @@ test("a process whose disk takes nothing ends all the same, after the time that 
   await process.guard.close();
 
   expect(computer.clock.machineMs - startMs).toBeGreaterThanOrEqual(CALL_MS);
-  expect(process.journal.unwrittenBecause()).toMatchObject({
+  expect(process.journal.unwrittenReason()).toMatchObject({
     problem: expect.stringMatching(/^can't be written \(EIO: /),
     fix: "check it and the disk that holds it",
   });
@@ -98,7 +98,7 @@ test.each<["done" | "rejected"]>([["done"], ["rejected"]])(
     await guard.finish(own, answer, (jobId) => ({ outcome: "done", jobId })).catch(() => {});
 
     expect(waits).toEqual(["journal"]);
-    expect(journal.unwrittenBecause()).toBeUndefined();
+    expect(journal.unwrittenReason()).toBeUndefined();
     expect(await computer.process().journal.entries()).toMatchObject(
       outcome === "done" ? [{ jobId: "job-1" }] : [],
     );

@@ -93,7 +93,7 @@ test("every command of the documents that starts npx does so outside of projects
   expect(starts.filter((text) => !/^`+(?:sh\n *)?cd ~(?:;| &&) |^`npx -y`$/.test(text))).toEqual([]);
 });
 
-test("each tool and command stands where users look for it", () => {
+test("each tool and command is documented where users look for it", () => {
   const [first = ""] = readDocument("CHANGELOG.md").split(/^### (?!Added)/m);
   const unknown = (names: readonly string[], ...documents: readonly string[]) =>
     documents.flatMap((text) => names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text)));

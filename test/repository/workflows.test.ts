@@ -51,7 +51,7 @@ const steps = jobs.flatMap((job) => job.steps);
 const jobOf = (id: string) => jobs.find((job) => job.id === id);
 const commandsOf = (id: string) => jobOf(id)?.steps.flatMap((step) => (step.run === "" ? [] : [step.run]));
 
-test("every action is GitHub's own and pinned by a commit, with its version beside it", () => {
+test("every action is GitHub's own and pinned by a commit, with its version in a comment", () => {
   const uses = workflows.flatMap(({ text }) => text.match(/\buses:.*/g) ?? []);
   const actions = uses.filter((use) => use !== "uses: ./.github/workflows/pack.yml");
   expect(actions.length).toBeGreaterThan(0);

@@ -48,7 +48,7 @@ function withEndings(path: string, env: Environment): readonly string[] {
   return hasEnding ? [path] : endings.map((ending) => `${path}${ending.toLowerCase()}`);
 }
 
-/** Between quotation marks, where cmd.exe obeys nothing but %. */
+/** Quotes a text: between quotation marks, cmd.exe obeys only %. */
 function quoteWord(word: string): string {
   return `"${word.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\*)$/, "$1$1")}"`;
 }

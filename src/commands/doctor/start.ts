@@ -151,7 +151,7 @@ export async function startEntry(words: readonly string[], options: StartOptions
       detached: platform !== "win32",
     });
   } catch (error) {
-    // Some codes are thrown at once, such as E2BIG and ENOTDIR.
+    // spawn throws some errors instead of emitting them, such as E2BIG and ENOTDIR.
     return { problem: explain(command, errnoOf(error) ?? String(error), "") };
   }
   const end = () => endGroup(child, platform);

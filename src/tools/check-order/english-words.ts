@@ -48,11 +48,11 @@ const LOOKS_ENGLISH = /(?:ing|ed|ly|tion|ness|ght|ck|sh|th|ow|ew)s?$|^(?:wh|kn|w
 /** Shares of a text's words: English has about 30 % of the first and 25 % of the second kind, other languages 0 % and 5 %. */
 const FOREIGN_BELOW = { common: 0.08, shared: 0.25 } as const;
 const ENGLISH_FROM = { common: 0.2, both: 0.35 } as const;
-/** The fewest words, besides names, by which a text can be judged. */
+/** The minimum number of words, besides names, to judge a text. */
 const MIN_WORDS = 6;
 /** A shorter text must have none of either kind to be called foreign. */
 const SURE_FROM_WORDS = 8;
-/** In a shorter text, names must be the smaller part. */
+/** In a text below this many words, names must be in the minority. */
 const AMONG_NAMES_FROM_WORDS = 10;
 
 export interface EnglishCount {

@@ -28,7 +28,7 @@ const KINDS: readonly Kind[] = [
   {
     one: "hashtag",
     many: "hashtags",
-    // At a line's end: "The #MeToo movement" is said.
+    // Only at a line's end, since "The #MeToo movement" is meant to be spoken.
     pattern:
       /(?<![\p{L}\p{N}&/#])#\p{L}[\p{L}\p{M}\p{N}_]*(?=(?:[^\S\n]{1,3}#[\p{L}\p{M}\p{N}_]{1,60}){0,40}[^\S\n]{0,9}$)/gmu,
   },

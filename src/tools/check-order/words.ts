@@ -64,7 +64,7 @@ const OTHER_SCRIPTS: Readonly<Record<string, string>> = {
   ...Object.fromEntries("sr bs uz az kk tk".split(" ").map((language) => [language, "Latn Cyrl"])),
   ...Object.fromEntries("pa sd ku ha ms".split(" ").map((language) => [language, "Latn Guru Deva Arab"])),
 };
-/** Scripts of several alphabets. */
+/** Scripts that combine several alphabets. */
 const MIXED_SCRIPTS: Readonly<Record<string, string>> = {
   Jpan: "Hira Kana Hani",
   Kore: "Hang Hani",

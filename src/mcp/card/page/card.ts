@@ -48,7 +48,7 @@ async function openCard(): Promise<void> {
     },
     "host-context-changed": applyContext,
     "resource-teardown": () => {
-      // Nothing is asked of the host any more.
+      // The host gets no more requests.
       card.can = {};
       startFollowing(card, { status: "" });
       disarm(card);
@@ -85,7 +85,7 @@ function applyContext({ theme, styles, containerDimensions }: McpUiHostContext =
   const { style } = document.documentElement;
   if (theme !== undefined) style.colorScheme = theme;
   for (const [name, value] of Object.entries(styles?.variables ?? {})) style.setProperty(name, value ?? null);
-  // A host may cut the card at a height of its own. The video shrinks to leave room for the rest.
+  // A host may limit the card's height. The video shrinks to leave room for the rest.
   const { maxHeight } = (containerDimensions ?? {}) as { readonly maxHeight?: number };
   if (maxHeight !== undefined) style.setProperty("--max", `${maxHeight}px`);
 }

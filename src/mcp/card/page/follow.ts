@@ -102,7 +102,7 @@ function startOf(topic: unknown): string {
     .slice(0, 40);
 }
 
-/** The part of a topic that is spoken, as lists show it; all of it if everything stands in [brackets]. */
+/** The spoken part of a topic, as lists show it; all of it if everything is in [brackets]. */
 export function spokenText(topic: unknown): string {
   // A model may write anything as its topic.
   const text = typeof topic === "string" ? topic : "";

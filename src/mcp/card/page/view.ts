@@ -120,7 +120,7 @@ function describePost({ platform, url }: Post): string {
 }
 
 function describeOrder({ duration, style, language = "", voice }: Order): string {
-  // DisplayNames throws if the text is no language tag.
+  // DisplayNames throws if the text isn't a language tag.
   const isTag = /^[a-z]{2}$/.test(language);
   const name = isTag ? new Intl.DisplayNames("en", { type: "language" }).of(language) : language;
   const length = duration === undefined ? undefined : `${parseFloat(String(duration))} s`;
