@@ -285,7 +285,7 @@ function findHome(): string {
   return "";
 }
 
-/** For the files of clients, which lie there. */
+/** Throws if there is no home folder, which holds the files of clients. */
 function requireHome({ homeDir }: Host): void {
   if (homeDir === "") throw new NoHomeFolder();
 }

@@ -9,7 +9,7 @@ export type Log = Readonly<Record<Event, (message: string, cause?: unknown) => v
 
 const LEVELS: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
 
-/** Characters of one message or stack. */
+/** The maximum number of characters of a message or stack. */
 const MAX_CHARACTERS = 4_000;
 
 /** `write` gets whole lines. Causes are written at level debug only. */

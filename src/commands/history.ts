@@ -66,7 +66,7 @@ async function readHistory(
       requests: [],
     };
   const jobs = jobHistories(entries);
-  // In the form of ISO 8601, in this computer's time zone. Made once: to make one takes longer than to describe an entry.
+  // Formats times as ISO 8601 in this computer's time zone. Made once, since making it takes longer than describing an entry.
   const { format } = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "short" });
   const requests = entries.map((entry) => {
     const order = entry.operation === "generate" ? entry : jobs.get(entry.jobId)?.order;

@@ -13,7 +13,7 @@ type Output = Writable & {
 export interface Host {
   readonly input: Readable & { readonly isTTY?: boolean };
   readonly output: Output;
-  /** For progress, questions and failures. */
+  /** The stream for progress, questions and failures. */
   readonly errors: Output;
   readonly env: Environment;
   readonly platform: NodeJS.Platform;

@@ -25,7 +25,7 @@ interface LocalOptions extends Pick<OpenOptions, "onWait"> {
 }
 
 /** The pause after a failed read, or after the poller has given up a job. */
-const LOOK_AGAIN_MS = 10_000;
+const RETRY_PAUSE_MS = 10_000;
 
 /** `command`: its name. `ui`: shows the progress of a job that is followed. */
 export function openTools(
@@ -106,7 +106,7 @@ export function openTools(
           if (isOver() || !mayPass(error)) throw error;
         });
         if (result !== undefined && (result.done || isOver())) return result;
-        await pause(clock, Math.min(LOOK_AGAIN_MS, leftMs()), signal);
+        await pause(clock, Math.min(RETRY_PAUSE_MS, leftMs()), signal);
       }
     },
   };

@@ -103,7 +103,7 @@ function titlesOf(platforms: readonly string[]): string {
   return inWords(platforms.map(platformTitle));
 }
 
-/** As many videos were ordered as the user allows. */
+/** The error if the user allows no more videos. */
 export function limitError(max: number, ordered: number, failed: number): BridgeError {
   const videos = max === 1 ? "video" : "videos";
   const uncounted =

@@ -226,7 +226,7 @@ export class GenerateOnce {
     return this.#options.service.generate(order, { signal, deadlineMs: leftMs() });
   }
 
-  /** Throws if too many videos were ordered in the last 24 hours, or later: a clock may have been ahead. */
+  /** Throws if too many videos were ordered in the last 24 hours, or in the future by a clock that was ahead. */
   async #checkLimit(entries: readonly JournalEntry[]): Promise<void> {
     const { maxGenerations, journal, jobs } = this.#options;
     if (maxGenerations === undefined) return;

@@ -154,7 +154,7 @@ export class Guard {
   /** Stops sending. Resolves when the outcome of everything that was sent is in the journal, if it can be written. */
   async close(): Promise<void> {
     this.#shutdown.abort();
-    // Also before the answers that are awaited, which may never come.
+    // Writes before it awaits answers, too, since these may never come.
     const written = this.#writeOutcomes();
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
     await written;

@@ -65,7 +65,7 @@ export class JournalFiles implements JournalStore {
     const all = await this.#inTime("read", this.place, this.#folder.list(/^\.?journal-/));
     const files = new Map([...all].filter(([name]) => FILE_NAME.test(name)));
     const names = [...files.keys()].sort();
-    // By name and never by the clock, which may be wrong for one process.
+    // Sorted by name and never by the clock, which may be wrong for one process.
     const days = [...new Set(names.map(dayOf))].filter((day) => day !== "").slice(-MAX_DAYS);
     const isOutdated = (name: string) => dayOf(name) !== "" && !days.includes(dayOf(name));
     this.#outdated = names.filter(isOutdated);

@@ -42,7 +42,7 @@ export type PrivateFolder = ReturnType<typeof openPrivateFolder>;
  */
 export function openPrivateFolder(path: string, { mayMake = true } = {}) {
   return {
-    /** For messages. */
+    /** The path, for messages. */
     path,
     /** Gives the versions, which change with the files, of the files whose names match, by name. */
     async list(namePattern: RegExp): Promise<ReadonlyMap<string, string>> {

@@ -170,7 +170,7 @@ export class JournalFacts {
   }
 }
 
-/** By job; the jobs that were started first come first. */
+/** By job, in the order in which the jobs were started. */
 export function jobHistories(entries: readonly JournalEntry[]): ReadonlyMap<string, JobHistory> {
   const histories = new Map<string, { order?: OrderEntry; readonly posts: EarlierPost[] }>();
   for (const entry of entries) {

@@ -30,7 +30,7 @@ export interface DownloadOptions {
   /** True if plain http is allowed on this computer, because the service runs here too. */
   readonly service: Pick<ServiceConfig, "baseUrl" | "proxies">;
   readonly signal: AbortSignal;
-  /** Since the epoch. */
+  /** Returns milliseconds since the epoch. */
   readonly nowMs: number;
 }
 

@@ -125,7 +125,7 @@ export class JobReader {
     return new BridgeError(
       {
         ...facts,
-        // With another key, perhaps.
+        // The job may belong to another key.
         message: `This computer started the video ${describeAge(ageMs)}, and the service does not list it yet${state === undefined ? ", or not with this key" : ""}.`,
         nextStep: "Call get_video_status in half a minute, and don't generate the video again.",
         retryable: true,

@@ -22,12 +22,12 @@ export class Schedule {
     this.#options = options;
   }
 
-  /** From now to the first poll of a job of this age; a job of unknown age is polled at once. */
+  /** The ms from now to the first poll of a job of this age. A job of unknown age is polled immediately. */
   firstDelayMs(ageMs: number | undefined): number {
     return ageMs === undefined ? 0 : Math.max(0, (this.#options.fixedMs ?? FIRST_POLL_MS) - ageMs);
   }
 
-  /** From the poll just made to the next one. A job of unknown age may end any moment. */
+  /** The ms from a job's last poll to its next one. A job of unknown age may end at any moment. */
   nextDelayMs(ageMs = USUAL_FROM_MS): number {
     const { fixedMs, random } = this.#options;
     return fixedMs ?? intervalMs(ageMs) * (1 - JITTER + 2 * JITTER * random());

@@ -23,7 +23,7 @@ export interface WaitOptions {
 }
 
 /** The last read begins this long before the time is over, so that its answer comes in time. */
-const LAST_LOOK = { beforeEndMs: 1_000, maxShare: 0.25 } as const;
+const LAST_READ = { beforeEndMs: 1_000, maxShare: 0.25 } as const;
 /** A poll this recent doubles as the last read. */
 const FRESH_MS = 500;
 
@@ -51,16 +51,16 @@ async function waitUntilOver(
 ): Promise<void> {
   let stopWaiting = () => {};
   const isOver = new Promise<void>((resolve) => (stopWaiting = resolve));
-  const lookMs = Math.min(LAST_LOOK.beforeEndMs, LAST_LOOK.maxShare * forMs);
+  const readMs = Math.min(LAST_READ.beforeEndMs, LAST_READ.maxShare * forMs);
   let cancelEnd = () => {};
-  const lookOnce = () => {
+  const readOnce = () => {
     // The timer for the end fires after the read even if the process slept through both.
-    cancelEnd = clock.after(lookMs, stopWaiting);
+    cancelEnd = clock.after(readMs, stopWaiting);
     // The book emits the result; a failure leaves the last known state.
     reader.readRecent(jobId, FRESH_MS, signal).catch(() => {});
   };
   const cleanups = [
-    clock.after(forMs - lookMs, lookOnce),
+    clock.after(forMs - readMs, readOnce),
     () => cancelEnd(),
     book.on("change", (changed) => {
       if (changed !== jobId) return;

@@ -8,7 +8,7 @@ import { findByWords, firstSpokenWords } from "../service/spoken-words.ts";
 import { cleanServiceText, readSeconds } from "../text.ts";
 import type { Suggest } from "./prompt.ts";
 
-/** Characters of a text that are kept. */
+/** The maximum number of characters of a text; the rest is cut. */
 export const MAX_TEXT = 4_000;
 
 const BEST_STYLE = "best fit";

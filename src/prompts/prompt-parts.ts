@@ -85,7 +85,7 @@ export function languageOf({ language = DEFAULTS.language }: Target): string {
   return languageName(language);
 }
 
-/** Said before asking for a yes. */
+/** The sentence before a question about an order. */
 export function whatItCosts(on: Surroundings): string {
   const cost = on.sandbox ? "costs nothing here" : "spends credits (price not documented)";
   return `${cost} and takes ${renderTime(on)}`;

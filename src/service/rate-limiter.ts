@@ -27,7 +27,7 @@ const MAX_WAIT_MS = 3_600_000;
 
 /** Numbers from here on (the year 2001) are times, not durations. */
 const FIRST_TIME = 1e9;
-/** The least time between two resets that are compared. */
+/** The minimum time between two resets that are compared. */
 const MIN_BETWEEN_SAMPLES_MS = 2_000;
 
 /** One account's rate limit, shared by the whole process. Times: milliseconds of the monotonic clock. */

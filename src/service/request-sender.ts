@@ -53,7 +53,7 @@ export interface SenderOptions {
   readonly random: () => number;
 }
 
-/** Characters of a page that are quoted in a sentence. */
+/** The maximum number of characters of a page that a sentence quotes. */
 const MAX_QUOTED = 200;
 
 /** Milliseconds that a request has by default, with all its attempts. */

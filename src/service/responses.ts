@@ -17,13 +17,13 @@ const MAX_ITEMS = 1_000;
 const MAX_CLIPS = 500;
 /** Results of a post, and connected accounts. */
 export const MAX_RESULTS = 100;
-/** Characters of an id. */
+/** The maximum number of characters of an id. */
 export const MAX_ID = 500;
-/** Characters of any other text. */
+/** The maximum number of characters of any other text. */
 const MAX_TEXT = 2_000;
 /** The number of a page's characters that are searched for its title. */
 const MAX_PAGE = 65_536;
-/** Characters of a link, which is never cut: a cut link doesn't open. Signed links have about 2,000 at most. */
+/** The maximum number of characters of a link, which is never cut: a cut link doesn't open. Signed links have about 2,000. */
 const MAX_LINK = 4_096;
 
 export interface ServiceResponse {

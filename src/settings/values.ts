@@ -97,7 +97,7 @@ export function parseProxy(text: string): string | Mistake | undefined {
   return href;
 }
 
-/** Without brackets. A host with a port has one colon. */
+/** An IPv6 address without brackets. A host with a port has one colon. */
 const IPV6 = /^[\da-f.]*(?::[\da-f.]*){2,}$/i;
 
 /** Writes it as undici reads it: `*` only by itself, no trailing dots, and IPv6 addresses in brackets. */

@@ -23,7 +23,7 @@ const RECENT_MS = 5_000;
 /** A file is usually there a few seconds after the video is ready. */
 const SAVING_PATIENCE_MS = 2_000;
 const { name: SAVE_DIR } = SETTINGS.saveDir;
-/** Said once to each user: with the first video that this computer has ordered. */
+/** A hint that each user gets once, with the first video that this computer has ordered. */
 const HOW_TO_SAVE = `The user can set ${SAVE_DIR} to save videos on the computer that runs this server.`;
 const OUT_OF_BOUNDS = "must be a number of seconds, 0 or more";
 

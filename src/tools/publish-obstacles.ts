@@ -28,7 +28,7 @@ export async function listConnected({
 }
 
 /** Reads the job and the accounts, as far as possible. Throws a BridgeError if nothing may be sent. */
-export async function lookBefore({ jobId, platforms }: PublishRequest, sources: Sources) {
+export async function checkBeforePost({ jobId, platforms }: PublishRequest, sources: Sources) {
   const { reader, signal, maxWaitSeconds } = sources;
   const [job, connected] = await Promise.all([reader.tryRead(jobId, signal), listConnected(sources)]);
   if (job === "not found")

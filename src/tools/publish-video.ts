@@ -9,7 +9,7 @@ import { accountName, platformTitle, reasonOf } from "../service/platforms.ts";
 import type { ConnectedPlatform } from "../service/responses.ts";
 import { describeAge, inSentences, inWords, quote, stripUnsafeCharacters } from "../text.ts";
 import { asJobId, asPlatforms, asText, confirmArgument, confirmByUser, jobIdArgument } from "./arguments.ts";
-import { accountsOn, listConnected, lookBefore, unusableError } from "./publish-obstacles.ts";
+import { accountsOn, listConnected, checkBeforePost, unusableError } from "./publish-obstacles.ts";
 import { defineTool, type Guidance, guidanceFields } from "./tool.ts";
 import type { Question } from "./question.ts";
 
@@ -58,14 +58,14 @@ export const publishVideo = defineTool({
     if (unusable.length > 0) throw unusableError(unusable, await listConnected(context));
     let isUnaskedRepeat = false;
     const prepare = async (plan: PublicationPlan) => {
-      const { job, connected } = await lookBefore(plan, context);
+      const { job, connected } = await checkBeforePost(plan, context);
       const isRepeat = plan.reposted.length > 0;
       if (config.confirmPublish === "off" && !isRepeat) return { userMs: 0 };
       const record = jobs.get(jobId);
       const link = record.link?.url ?? job?.finalVideoUrl;
-      const about = { title: titleOf(record), link, connected, isSandbox: config.sandbox };
+      const details = { title: titleOf(record), link, connected, isSandbox: config.sandbox };
       const needs = { mustAsk: config.confirmPublish === "always", done: "posted" } as const;
-      const { isAgreed, userMs } = await confirmByUser(() => questionFor(plan, about), needs, context);
+      const { isAgreed, userMs } = await confirmByUser(() => questionFor(plan, details), needs, context);
       isUnaskedRepeat = !isAgreed && isRepeat;
       return { userMs };
     };

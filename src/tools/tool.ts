@@ -108,9 +108,9 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
 /** The first fields of every result: some clients show the model only the structure, others only the text. */
 export const guidanceFields = () => ({ summary: z.string(), nextStep: z.string().optional() });
 
-/** Characters of summary and nextStep, which quote at most a few hundred for each platform. */
+/** The maximum number of characters of summary and nextStep, which quote at most a few hundred for each platform. */
 const MAX_GUIDANCE = 5_000;
-/** For the sentences that are added to a summary. */
+/** The bytes that are reserved for sentences that are added to a summary. */
 const RESERVED_BYTES = 500;
 const SANDBOX_NOTICE = "This is a sandbox: sample clips, nothing was rendered, charged or posted.";
 

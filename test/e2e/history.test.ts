@@ -44,7 +44,7 @@ function journalOf(...entries: readonly Fields[]): string {
   return folder;
 }
 
-test("history shows what clients have ordered and posted, by which of them, and sends nothing", async () => {
+test("history shows what each client has ordered and posted, and sends nothing", async () => {
   const rest = await scriptedService({
     [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } },
     [STATUS]: { json: { status: "completed", videoUrls: [] } },

@@ -85,13 +85,13 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   test("twelve equal calls over two processes send one request and share its answer", async () => {
     const clients: TestClient[] = [];
     // A process that answers a later call has read its six calls.
-    const lastly = async (json: object) => {
+    const answerLast = async (json: object) => {
       for (const client of clients) await client.call("list_videos");
       return { json };
     };
     const { start, sent } = await computer({
-      [GENERATE]: () => lastly(started(OTHER_JOB_ID).json),
-      [PUBLISH]: () => lastly(posted.json),
+      [GENERATE]: () => answerLast(started(OTHER_JOB_ID).json),
+      [PUBLISH]: () => answerLast(posted.json),
     });
     clients.push(await start({}, BUILT), await start({}, BUILT));
     const six = [1, 2, 3, 4, 5, 6];

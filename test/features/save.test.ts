@@ -96,7 +96,7 @@ test.each<[string, boolean, (client: TestClient) => Promise<unknown>]>([
   expect(tracesOf(CANARY, JSON.stringify(download?.headers))).toEqual([]);
 });
 
-test("a list saves what this computer ordered, once: neither the rest nor what the user has removed", async () => {
+test("a list saves this computer's videos once, but neither others nor those that the user has removed", async () => {
   const { service, folder, env, finalVideoUrl, downloads } = await setUp();
   const state = temporaryFolder();
   const open = (more: object) => connectModern({ env: { ...env, FACELESS_STATE_DIR: state, ...more } });

@@ -126,7 +126,7 @@ test("tells seconds from milliseconds by two resets of one window", () => {
   }
 });
 
-test("learns nothing of the unit from two answers at almost one moment, or of two windows", () => {
+test("infers no unit from two answers at almost the same moment, or from two windows", () => {
   const { clock, limiter } = setup();
   for (const [afterMs, reset] of [
     [0, 60],

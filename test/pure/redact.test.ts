@@ -19,7 +19,7 @@ test.each<readonly [string, (key: string) => string]>([
   );
 });
 
-test("redacts a whole spelling if another one begins like it", () => {
+test("redacts the longest spelling if another one is its beginning", () => {
   expect(createRedact("fl_abc%")("fl_abc% fl_abc%25 fl_abc%x")).toBe("[redacted] [redacted] [redacted]x");
 });
 

@@ -13,7 +13,7 @@ export interface Program {
 
 interface Computer {
   readonly platform: NodeJS.Platform;
-  /** With PATH as `PATH`, whatever Windows calls it. */
+  /** Names PATH as `PATH`, whatever Windows calls it. */
   readonly env: Environment;
   readonly exists: (path: string) => boolean;
 }

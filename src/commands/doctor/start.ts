@@ -103,7 +103,7 @@ function isPath(variable: string, platform: NodeJS.Platform): boolean {
 
 /** A program by its path: a project's folder may hold a program of this name. */
 const TASKKILL = "C:\\Windows\\System32\\taskkill.exe";
-/** Bytes of stderr that are kept for the reason. */
+/** The maximum number of bytes of stderr that are kept for the reason. */
 const MAX_STDERR = 4_000;
 const END_MS = 2_000;
 

@@ -58,7 +58,7 @@ const AMONG_NAMES_FROM_WORDS = 10;
 export interface EnglishCount {
   /** Words in Latin letters that aren't names. */
   readonly words: number;
-  /** Those of them that are common in English alone. */
+  /** The words among these that are common in English alone. */
   readonly common: number;
   /** English, another language, or undecided. */
   readonly reads: "English" | "foreign" | "undecided";

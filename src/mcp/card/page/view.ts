@@ -39,7 +39,7 @@ export function createView(card: Card): () => void {
 function showJob(card: Card, { topic, facts, status, error, progress, final, open, clips }: Elements): void {
   const { job } = card;
   const order = { ...DEFAULTS, ...card.order, ...job?.arguments };
-  // Without the beginning of a word that was cut.
+  // Drops the beginning of a word that was cut.
   setText(topic, cut(spokenText(order.topic), 80).replace(/\s\S{0,12}…$/, "…"));
   setText(facts, describeOrder(order));
   setText(status, job === undefined ? card.status : describeJob(job));
