@@ -54,7 +54,7 @@ export async function checkBeforePost({ jobId, platforms }: PublishRequest, sour
 function isConnected(platform: string, connected: readonly ConnectedPlatform[]): boolean {
   if (accountsOn(platform, connected).length > 0) return true;
   const isNamed = connected.some((account) => platformId(account.platform) === platform);
-  const mayBe = connected.some((account) => account.platform === UNKNOWN_PLATFORM);
+  const mayBe = accountsOn(UNKNOWN_PLATFORM, connected).length > 0;
   return mayBe && !isNamed && accountNamed(platform, connected) === undefined;
 }
 

@@ -346,6 +346,13 @@ test("an account that names no platform may be the one that is meant, so the pos
   expect(posts()).toEqual([["tiktok"]]);
 });
 
+test("an account that names no platform and says that it is expired is none", async () => {
+  const { call, posts } = await world({ accounts: ["youtube", { handle: "@cats", status: "expired" }] });
+
+  expect(errorIn(await call())).toMatchObject({ code: "not_connected", outcome: "not_sent" });
+  expect(posts()).toEqual([]);
+});
+
 const REFUSALS = [
   envelope(401, "youtube_token_expired", "Sign in to youtube."),
   envelope(402, "out_of_credits", "None."),
