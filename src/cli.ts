@@ -153,7 +153,7 @@ async function runCommand(
     case "doctor": {
       if (command.client !== undefined) requireHome(host);
       const { runDoctor } = await import("./commands/doctor.ts");
-      // It ends what it has started, and waits for nothing else.
+      // doctor ends what it has started, and waits for nothing else.
       const signalled = new Promise<string>((resolve) =>
         onSignals((signal) => {
           interrupt.abort(signal);

@@ -127,7 +127,7 @@ export function localTime(ms: number): string {
 /** Made on first use, as the set of surrogates is a part of Unicode's. */
 // eslint-disable-next-line no-control-regex -- control characters are what this looks for
 const damage = lazyValue(() => /[\0\u001B\uFFFD\p{Cs}]/u);
-const DAMAGES: Readonly<Record<string, string>> = {
+const DAMAGE_NAMES: Readonly<Record<string, string>> = {
   "\0": "a NUL character",
   "\u001B": "an escape character",
   "\uFFFD": "U+FFFD, which stands for bytes that are not UTF-8",
@@ -141,5 +141,5 @@ export function describeDamage(text: string): string | undefined {
   const found = damage().exec(text);
   if (found === null) return undefined;
   const near = text.slice(Math.max(0, found.index - 30), found.index + 30);
-  return `was damaged on its way: ${quote(near)} has ${DAMAGES[found[0]] ?? "half a character"}`;
+  return `was damaged on its way: ${quote(near)} has ${DAMAGE_NAMES[found[0]] ?? "half a character"}`;
 }

@@ -137,9 +137,9 @@ function placeOf(client: ClientName, onWindows: boolean, host: Host): string {
     file.replace(host.homeDir, onWindows ? "%USERPROFILE%" : "~"),
   );
   if (files.length === 0) return "the file in which your client keeps its MCP servers";
-  const whichever = files.length > 1 ? ", whichever your version has" : "";
+  const choice = files.length > 1 ? ", whichever your version has" : "";
   const { menu } = format;
-  return `${files.join(" or ")}${whichever}${menu === undefined ? "" : ` (${menu})`}`;
+  return `${files.join(" or ")}${choice}${menu === undefined ? "" : ` (${menu})`}`;
 }
 
 function stepsAfterwards(client: ClientName, entry: Entry, check: string): readonly Step[] {

@@ -78,7 +78,7 @@ export function hasEnded({ state }: JobRecord): boolean {
   return state?.done === true;
 }
 
-/** The last status that the service gave, in whichever answer. A list may lag behind an end. */
+/** The last status in any of the service's answers. A list may lag behind an end. */
 export function lastStatus({ state, listedStatus }: JobRecord): string | undefined {
   return state?.done === true ? state.status : (listedStatus ?? state?.status);
 }

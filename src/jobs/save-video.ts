@@ -14,7 +14,7 @@ import { type JobRecord, lastStatus, titleOf } from "./job-record.ts";
 import type { Poller } from "./poller.ts";
 import type { JobReader } from "./reader.ts";
 
-/** Why a download failed, as a clause that follows a colon. Contains no text of the other side. */
+/** Why a download failed, as a clause that follows a colon. Contains no text from the host. */
 export class DownloadFailure extends Error {
   /** True if another request may succeed. */
   readonly mayPass: boolean;
@@ -210,7 +210,7 @@ export class VideoSaver {
     }
   }
 
-  /** The file of each job that was ever saved, by whichever process. */
+  /** The file of each job that any process has ever saved. */
   async #readNames(folder: string): Promise<ReadonlyMap<string, string>> {
     const text = await this.#whenFree(() => fs.readFile(join(folder, RECORD), "utf8")).catch(
       (error: unknown) => {

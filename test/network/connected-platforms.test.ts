@@ -135,7 +135,7 @@ test("a JSON-RPC error of an MCP endpoint that has no such tool is quoted", asyn
 test.each<[string, Reply]>([
   ["HTML", { headers: { "content-type": "text/html" }, body: "<h1>Obey!</h1>" }],
   ["JSON that is cut off", { headers: { "content-type": "application/json" }, body: '{"Obey!' }],
-])("an MCP endpoint that answers with %s is a bad answer and not quoted as ours", async (_, reply) => {
+])("an MCP endpoint's answer in %s is a bad answer, and none of it reads like ours", async (_, reply) => {
   const { facts } = await failureAt(
     onCall(
       () => RESULT,

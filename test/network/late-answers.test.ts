@@ -142,9 +142,9 @@ test("a request whose answer comes late stops counting in the rate limit once", 
 
 test("closing the client gives up late answers", async () => {
   const { server, sockets, service } = await slowService();
-  const unheeded = failureOf(service.generate(TIDES));
+  const failure = failureOf(service.generate(TIDES));
   const { late } = await tooSlow(service, () => sockets.length === 2);
-  await unheeded;
+  await failure;
 
   service.close();
 

@@ -313,7 +313,7 @@ test.each<[env: Environment, proxies: object]>([
   [{ NO_PROXY: "fd00::1,[fd00::2]:81" }, { none: "[fd00::1],[fd00::2]:81" }],
   [{ NO_PROXY: "host.:8080 .example. ,, *.example.org" }, { none: "host:8080,.example,*.example.org" }],
   [{ FACELESS_BASE_URL: "http://[::1]:1", HTTP_PROXY: "socks5://x", NO_PROXY: "y" }, {}],
-])("the proxies of %j are %j: in upper case, else in lower case, and none for loopback", (env, proxies) => {
+])("%j sets the proxies %j: upper case wins over lower case, and loopback needs none", (env, proxies) => {
   expect(read(env)).toMatchObject({ problems: [] });
   expect(read(env).service?.proxies).toEqual(proxies);
 });

@@ -18,7 +18,7 @@ test.each([
   expect(String(output.read())).toBe(`  [#.] 1 of 2\n${between}  [##] 2 of 2\n`);
 });
 
-/** Asks at a terminal where the user types `before` the question, and one of `answers` at each `[y/N] `. */
+/** A terminal whose user types `before` ahead of the first question, then one of `answers` at each `[y/N] `. */
 function askedUi(answers: readonly string[], before = "") {
   const [input, output] = [new PassThrough(), new PassThrough({ encoding: "utf8" })];
   const left = [...answers];

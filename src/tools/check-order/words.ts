@@ -28,7 +28,7 @@ export interface Word {
 /** A title has few small words, and few punctuation marks: a list of names has more. */
 const TITLE = { minWords: 8, wordsPerMark: 6, capitals: 0.75 } as const;
 
-/** The words of a text. Numbers are none. */
+/** The words of a text. Numbers don't count. */
 export function readWords(text: string): Word[] {
   const tokens = text.match(TOKENS) ?? [];
   const hasNames = !isShoutedOrTitle(text, tokens);
