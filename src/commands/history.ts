@@ -65,7 +65,7 @@ async function readHistory(
         "The sandbox keeps no journal, and a client whose entry sets FACELESS_STATE_DIR or FACELESS_JOURNAL_URL has its own.",
       requests: [],
     };
-  const jobs = jobHistories(entries);
+  const jobs = await jobHistories(entries);
   // Formats times as ISO 8601 in this computer's time zone. Made once, since making it takes longer than describing an entry.
   const { format } = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "short" });
   const requests = entries.map((entry) => {

@@ -19,6 +19,7 @@ import type { OrderEntry, Journal, JournalEntry } from "./journal.ts";
 import {
   argumentsOf,
   confirmationCode,
+  ENTRIES_PER_TURN,
   ORDER_GUARD_MS,
   orderKey,
   ordersOf,
@@ -272,8 +273,6 @@ export class GenerateOnce {
     return videos;
   }
 }
-
-const ENTRIES_PER_TURN = 10_000;
 
 /** True if one of the entries passes. Lets other work run meanwhile, since a journal may be long. */
 async function hasAny(

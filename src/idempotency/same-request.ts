@@ -1,6 +1,7 @@
 // Says which of the journal's entries are the same request, what is known of a job, and the code by which a
 // caller confirms that a request is to be sent again. Pure: no disk, no clock, nothing is sent.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { DEFAULTS } from "../service/options.ts";
 import type { Order } from "../service/responses.ts";
 import type { OrderEntry, JournalEntry, PlatformResult, PublicationEntry } from "./journal.ts";
@@ -8,6 +9,8 @@ import type { OrderEntry, JournalEntry, PlatformResult, PublicationEntry } from 
 /** How long an order guards against the same one: a daily order that starts a little earlier is a new one. */
 export const ORDER_GUARD_MS = 20 * 3_600_000;
 const CODE_CHARACTERS = 6;
+/** How much of a long journal is gone through at a time. */
+export const ENTRIES_PER_TURN = 10_000;
 
 const INVISIBLE = /[\p{Cf}\p{DI}]|(?!\s)\p{Cc}/gu;
 /** A dash that is spoken: "-5", but neither "19-20" nor "Covid-19". */
@@ -150,9 +153,9 @@ export interface JobHistory {
 }
 
 /** The orders and jobs of the entries, with times of a clock that is this far ahead of the journal's. */
-export function readFacts(entries: readonly JournalEntry[], aheadMs: number) {
+export async function readFacts(entries: readonly JournalEntry[], aheadMs: number) {
   const local = aheadMs === 0 ? entries : entries.map((entry) => ({ ...entry, atMs: entry.atMs + aheadMs }));
-  return { orders: ordersOf(local), jobs: jobHistories(local) };
+  return { orders: ordersOf(local), jobs: await jobHistories(local) };
 }
 
 /** Remembers the facts of the entries until they change, since a long journal is read again and again. */
@@ -170,10 +173,14 @@ export class JournalFacts {
   }
 }
 
-/** By job, in the order in which the jobs were started. */
-export function jobHistories(entries: readonly JournalEntry[]): ReadonlyMap<string, JobHistory> {
+/** By job, in the order in which the jobs were started. A long journal must not hold up what else is under way. */
+export async function jobHistories(
+  entries: readonly JournalEntry[],
+): Promise<ReadonlyMap<string, JobHistory>> {
   const histories = new Map<string, { order?: OrderEntry; readonly posts: EarlierPost[] }>();
-  for (const entry of entries) {
+  for (const [index, entry] of entries.entries()) {
+    // eslint-disable-next-line no-await-in-loop -- it gives others their turn
+    if (index % ENTRIES_PER_TURN === ENTRIES_PER_TURN - 1) await nextTurn();
     const { jobId } = entry;
     if (jobId === undefined) continue;
     const known = histories.get(jobId);

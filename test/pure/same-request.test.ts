@@ -12,9 +12,8 @@ import { Computer, errorOf, fails, JOB, MINUTE_MS, NOW, type Process, TIDES } fr
 
 /** The job's posts, as results name them. */
 async function publishedTo({ journal }: Process) {
-  return jobHistories(await journal.entries())
-    .get(JOB)
-    ?.posts.map(describePost);
+  const histories = await jobHistories(await journal.entries());
+  return histories.get(JOB)?.posts.map(describePost);
 }
 
 /** True if a call's order is the same as an entry's. */
@@ -115,12 +114,34 @@ test("the facts of the journal are computed once while neither its entries nor t
   await generate(TIDES);
   const facts = new JournalFacts();
   const entries = await journal.entries();
-  const first = facts.of(entries, 0);
+  const first = await facts.of(entries, 0);
 
-  expect(facts.of(entries, 400)).toBe(first);
-  expect(facts.of(entries, 2_000).orders).toMatchObject([{ atMs: NOW + 2_000 }]);
+  expect(await facts.of(entries, 400)).toBe(first);
+  expect((await facts.of(entries, 2_000)).orders).toMatchObject([{ atMs: NOW + 2_000 }]);
   await generate({ topic: "Moons" });
-  expect(facts.of(await journal.entries(), 0).orders).toHaveLength(2);
+  expect((await facts.of(await journal.entries(), 0)).orders).toHaveLength(2);
+});
+
+test("a ping doesn't wait for the facts of a whole long journal", async () => {
+  const entries = Array.from({ length: 20_001 }, (_, index): OrderEntry => {
+    const id = String(index);
+    return {
+      id,
+      atMs: NOW,
+      operation: "generate",
+      arguments: { ...TIDES },
+      outcome: "done",
+      jobId: `job-${id}`,
+    };
+  });
+  const happened: string[] = [];
+  setImmediate(() => happened.push("ping"));
+
+  const { jobs } = await new JournalFacts().of(entries, 0);
+  happened.push("facts");
+
+  expect(happened).toEqual(["ping", "facts"]);
+  expect(jobs.size).toBe(20_001);
 });
 
 test("each post has the name that was asked for, else the service's, and failed ones are left out", async () => {
@@ -161,7 +182,7 @@ test("this computer knows how its jobs were ordered, and where and when they wer
   const at = localTime(NOW + MINUTE_MS);
 
   const process = computer.process();
-  const histories = jobHistories(await process.journal.entries());
+  const histories = await jobHistories(await process.journal.entries());
   expect([...histories.keys()]).toEqual([JOB]);
   expect(histories.get(JOB)?.order).toMatchObject({
     arguments: { topic: "Tides rise", duration: 20, style: "story", music: "upbeat" },
