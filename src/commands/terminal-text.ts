@@ -5,7 +5,6 @@
 const RULES: readonly (readonly [RegExp, string])[] = [
   // Drops what the reader sees anyway.
   [/(?:Show|Give) the user the links?(?: of the posts|, and those of the posts)?\.(?: |$)/g, ""],
-  [/If they want it posted and have not said where, ask\.(?: |$)/g, ""],
   [/Tell the user(?: what the service says| why [^.]*)?\.(?: |$)/g, ""],
   [/(?:Otherwise don't|Don't) call again unless the user now asks for it: [^.]*\.(?: |$)/g, ""],
   [/\bif you have told the user this, and they then want /g, "if you want "],

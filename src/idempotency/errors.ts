@@ -87,7 +87,7 @@ export function duplicatePublicationError(
       `Not sent: ${describeAge(ageMs)} this video was sent to ${titlesOf(unknown)} and the outcome is not known, so it may already be public there.`,
     ),
     inSentences(
-      `Ask the user to look at ${accountsOf(unknown)}. Only if the video isn't there, and they still want it, call publish_video again with platforms ${JSON.stringify(unposted)} and confirm: "${code}".`,
+      `Ask the user to look at ${accountsOf(unknown)}. Only if they have looked since, the video isn't there, and they still want it, call publish_video again with platforms ${JSON.stringify(unposted)} and confirm: "${code}".`,
       unknown.length > 1 && "If it is missing on some of them, name those alone to get the code for them.",
       free.length > 0 &&
         `To publish on ${titlesOf(free)} alone, call with platforms ${JSON.stringify(free)}.`,

@@ -65,18 +65,18 @@ function instructionsFor(
   asksUser: boolean,
 ): string {
   const purpose = "Makes faceless short videos from a topic.";
-  const unset = config.problems.length === 0 ? "" : " Not set up: each call says what to set.";
+  const unset = config.problems.length === 0 ? "" : " Not set up: calls say what to set.";
   const sandbox = config.sandbox ? " A sandbox: nothing is rendered, charged or posted." : "";
   if (config.readOnly)
     return `${purpose}${unset}${sandbox} This server only reads: list_videos shows the account's videos, get_video_status one of them. It shows no ${UNSUPPORTED.facts}.`;
   const order = asksUser
-    ? "show them, call generate_video once per video (the user is asked then)"
-    : "get their yes unless they left it to you, call generate_video once per video";
+    ? "show them, call generate_video once a video (the user is asked then)"
+    : "get their yes unless they left it to you, call generate_video once a video";
   const steps = `Write topics with the user, ${order}, follow with get_video_status, show the link`;
   const pays = config.sandbox ? "" : `: ${canPublish ? "each pays or posts" : "it pays"}`;
   const rest = canPublish
-    ? `; publish_video only if asked. Never repeat either to check${pays}. No tool shows ${UNSUPPORTED.facts}; ${UNSUPPORTED.videos}; ${UNSUPPORTED.posts}: say so.`
-    : `. Never repeat generate_video to check${pays}. No tool shows ${UNSUPPORTED.facts}; ${UNSUPPORTED.videos}: say so.`;
+    ? `; publish_video only if asked. Never repeat either to check${pays}. No tool shows ${UNSUPPORTED.facts}; ${UNSUPPORTED.videos}; ${UNSUPPORTED.posts}: say so first.`
+    : `. Never repeat generate_video to check${pays}. No tool shows ${UNSUPPORTED.facts}; ${UNSUPPORTED.videos}: say so first.`;
   return `${purpose}${unset}${sandbox} ${steps}${rest}
 
 A change is a new video${config.sandbox ? "" : " that costs again"}. If a call gave no result, look with list_videos, and don't order the same in other words.`;

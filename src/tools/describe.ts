@@ -20,8 +20,6 @@ export interface DescribeOptions {
   readonly config: Pick<Config, "sandbox" | "sandboxSeconds" | "readOnly">;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
-  /** True if the next step may be to ask the user about publishing. */
-  readonly suggestsPublishing?: boolean;
   /** How long the caller may wait in one call. */
   readonly maxWaitSeconds?: number;
   readonly wholeTopic?: boolean;
@@ -172,10 +170,6 @@ const NEXT_STEP: Readonly<Record<JobState, readonly Sentence[]>> = {
         unseen && `Show the user the link${andPosts(posts)} Tell them to look for the post on ${unseen}.`
       );
     },
-    ({ posts, suggestsPublishing = false }) =>
-      suggestsPublishing &&
-      posts?.length === 0 &&
-      "Show the user the link. If they want it posted and have not said where, ask.",
     ({ posts = [] }) => `Show the user the link${andPosts(posts)}`,
   ],
 };

@@ -1,12 +1,10 @@
 // get_video_status: how far a job is, and its clips.
 
 import * as z from "zod";
-import { SETTINGS } from "../config.ts";
 import { BridgeError, mayPass } from "../errors.ts";
 import { ageMs, hasEnded, lastState } from "../jobs/job-record.ts";
 import { UNLISTED_MS } from "../service/job.ts";
 import type { Job } from "../service/responses.ts";
-import { inSentences } from "../text.ts";
 import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
 import { describe, describePosts } from "./describe.ts";
 import { publishedToField, savedToField } from "./record-fields.ts";
@@ -22,9 +20,6 @@ import {
 const RECENT_MS = 5_000;
 /** A file is usually there a few seconds after the video is ready. */
 const SAVING_PATIENCE_MS = 2_000;
-const { name: SAVE_DIR } = SETTINGS.saveDir;
-/** A hint that each user gets once, with the first video that this computer has ordered. */
-const HOW_TO_SAVE = `The user can set ${SAVE_DIR} to save videos on the computer that runs this server.`;
 const OUT_OF_BOUNDS = "must be a number of seconds, 0 or more";
 
 const count = () => z.number().optional();
@@ -103,32 +98,14 @@ async function wait(jobId: string, forMs: number, context: ToolContext): Promise
   }
 }
 
-/** Suggests publishing once for each video: after that the user knows. */
 async function result(
   jobId: string,
   { config, clock, jobs, videoSaver, maxWaitSeconds }: ToolContext,
 ): Promise<ToolOutcome<Job>> {
   // A video that is still rendering was posted nowhere, and its arguments only serve the next one.
-  const orders = hasEnded(jobs.get(jobId)) ? await jobs.readJournal() : undefined;
+  if (hasEnded(jobs.get(jobId))) await jobs.readJournal();
   await videoSaver.refresh([jobId], SAVING_PATIENCE_MS);
-  const record = jobs.get(jobId);
-  const isWatchable = record.state?.finalVideoUrl !== undefined;
-  const isNew = isWatchable && jobs.adviseOnce(jobId);
-  const suggestsPublishing = isNew && !config.readOnly && !config.noPublish;
-  const suggestsSaving =
-    isWatchable &&
-    config.saveDir === undefined &&
-    !config.sandbox &&
-    orders?.length === 1 &&
-    orders[0]?.jobId === jobId &&
-    jobs.adviseOnce(SAVE_DIR);
-  const described = describe(record, {
-    config,
-    nowMs: clock.now(),
-    suggestsPublishing,
-    maxWaitSeconds,
-  });
-  return { ...described, summary: inSentences(described.summary, suggestsSaving && HOW_TO_SAVE) };
+  return describe(jobs.get(jobId), { config, nowMs: clock.now(), maxWaitSeconds });
 }
 
 /** Adds the journal's posts, which show whether the video went live although the service can't be read. */

@@ -51,7 +51,6 @@ export const publishVideo = defineTool({
     }),
   async run({ jobId, platforms, confirm }, context) {
     const { config, publishOnce, jobs, signal, client } = context;
-    jobs.adviseOnce(jobId);
     await jobs.readJournal();
     const isFirst = jobs.get(jobId).posts?.every(({ result }) => result === undefined) !== false;
     const unusable = platforms.filter((platform) => !PLATFORM_ID.test(platform) || SEVERAL.test(platform));

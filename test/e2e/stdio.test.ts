@@ -42,7 +42,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     const ended = await client.call("get_video_status", { jobId, waitSeconds: 50 });
     expect(ended.structuredContent).toMatchObject({
       done: true,
-      nextStep: expect.stringContaining("If they want it posted and have not said where, ask."),
+      nextStep: "Show the user the link.",
     });
     await expect.poll(() => client.updates).toContain(`faceless://jobs/${jobId}`);
     const finished = await client.call("get_video_status", { jobId });

@@ -19,7 +19,6 @@ const OPTIONS: DescribeOptions = {
   nowMs: NOW_MS,
 };
 const SANDBOX: DescribeOptions = { ...OPTIONS, config: { ...OPTIONS.config, sandbox: true } };
-const SUGGESTING: DescribeOptions = { ...OPTIONS, suggestsPublishing: true };
 const READ_ONLY: DescribeOptions = { ...OPTIONS, config: { ...OPTIONS.config, readOnly: true } };
 
 const recordOf = (state: Job, more: Partial<JobRecord> = {}): JobRecord => ({
@@ -53,8 +52,7 @@ const VIDEOS: Record<string, readonly [JobRecord, DescribeOptions?]> = {
   failed: [recordOf(FAILED)],
   "failed, on a server that only reads": [recordOf(FAILED), READ_ONLY],
   "is ready": [recordOf(READY)],
-  "is ready, for the first time": [recordOf(READY), SUGGESTING],
-  "is ready, while the journal can't be read": [{ jobId: JOB_ID, state: READY }, SUGGESTING],
+  "is ready, while the journal can't be read": [{ jobId: JOB_ID, state: READY }],
   "has lost a clip": [recordOf({ ...READY, progress: { total: 3, completed: 2, failed: 1 } })],
   "has no link yet": [recordOf(UNLINKED, ordered(MINUTE_MS))],
   "has no link, and is of unknown age": [recordOf(UNLINKED)],

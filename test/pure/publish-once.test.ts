@@ -109,7 +109,7 @@ test("a platform with an unknown outcome is refused with a code, however long ag
     code: "duplicate",
     message:
       "Not sent: 80 days ago this video was sent to TikTok and the outcome is not known, so it may already be public there.",
-    nextStep: `Ask the user to look at the TikTok account. Only if the video isn't there, and they still want it, call publish_video again with platforms ["tiktok"] and confirm: "${codeIn(error)}".`,
+    nextStep: `Ask the user to look at the TikTok account. Only if they have looked since, the video isn't there, and they still want it, call publish_video again with platforms ["tiktok"] and confirm: "${codeIn(error)}".`,
     outcome: "not_sent",
     retryable: false,
   });

@@ -51,7 +51,9 @@ export function reviewLanguage(topic: string, spoken: string, language: string):
       finding,
       // Words of the language itself in Latin letters, perhaps.
       advice:
-        script === "Latin" ? advice : `If the topic is in ${name}, write it in ${script} letters. ${advice}`,
+        script === "Latin"
+          ? advice
+          : `If the topic is in ${name}, ask the user whether to write the same words in ${script} letters. If it is in another language, call again with that one.`,
     };
     const measuredAs = likelyLanguage(foreign.map((word) => word.text).join(" "));
     return { warnings: [warning, ...country], measuredAs, isCertain: false };
