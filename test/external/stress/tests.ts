@@ -10,19 +10,46 @@ export const SEED = process.env["SEED"] ?? String(Math.floor(Math.random() * 1_0
 const ROUNDS = Number(process.env["ROUNDS"] ?? 200);
 /** Of each random history. */
 const CALLS = Number(process.env["CALLS"] ?? 10_000);
-/** The files in which bugs are planted. */
-export const MODULES: Readonly<Record<string, string>> = {
-  guard: "src/idempotency/*.ts,!src/idempotency/journal*.ts",
-  journal: "src/idempotency/journal.ts",
-  "journal-files": "src/idempotency/journal-files.ts,src/idempotency/private-folder.ts",
-  "journal-postgres": "src/idempotency/journal-postgres.ts,src/settings/database-address.ts",
-  "request-sender": "src/service/request-sender.ts",
-  "generate-video": "src/tools/generate-video.ts",
-  "publish-video": "src/tools/publish-*.ts",
-  "rate-limiter": "src/service/rate-limiter.ts",
-  retry: "src/service/retry.ts",
-  redact: "src/redact.ts",
-  text: "src/text.ts",
+/** Bugs are planted in these files, and found by the tests of each step in turn: those that a step misses are left to the next. */
+export interface Module {
+  readonly files: string;
+  readonly steps: readonly string[];
+}
+
+const PURE = "test/pure/*.test.ts";
+const MODEL = "test/model/*.test.ts";
+const PAID = "test/features/{generate,publish,restart}.test.ts";
+const SERVICE = "test/network/{request-sender,client,errors,late-answers}.test.ts";
+const CALL = "test/features/call*.test.ts";
+const inPaid = (name: string) => ({ files: `src/idempotency/${name}.ts`, steps: [PURE, PAID, MODEL] });
+
+export const MODULES: Readonly<Record<string, Module>> = {
+  guard: { files: "src/idempotency/guard.ts", steps: [PURE, `${PAID},${CALL}`, MODEL] },
+  "generate-once": inPaid("generate-once"),
+  "publish-once": inPaid("publish-once"),
+  "same-request": inPaid("same-request"),
+  "paid-errors": inPaid("errors"),
+  journal: inPaid("journal"),
+  "torn-line": { files: "src/idempotency/torn-line.ts", steps: ["test/pure/journal*.test.ts"] },
+  "journal-files": {
+    files: "src/idempotency/journal-files.ts,src/idempotency/private-folder.ts",
+    steps: ["test/pure/journal*.test.ts", `${PAID},test/features/{sudo,doctor-files}.test.ts`],
+  },
+  "journal-postgres": {
+    files: "src/idempotency/journal-postgres.ts,src/settings/database-address.ts",
+    steps: [PURE, "test/network/journal-postgres.test.ts"],
+  },
+  call: {
+    files: "src/commands/call.ts,src/commands/call-text.ts,src/commands/local-tools.ts",
+    steps: [CALL],
+  },
+  "request-sender": { files: "src/service/request-sender.ts", steps: [PURE, SERVICE, PAID] },
+  "generate-video": { files: "src/tools/generate-video.ts", steps: [PURE, PAID] },
+  "publish-video": { files: "src/tools/publish-*.ts", steps: [PURE, PAID] },
+  "rate-limiter": { files: "src/service/rate-limiter.ts", steps: [PURE, SERVICE] },
+  retry: { files: "src/service/retry.ts", steps: [PURE, SERVICE] },
+  redact: { files: "src/redact.ts", steps: [PURE, SERVICE] },
+  text: { files: "src/text.ts", steps: [PURE, PAID] },
 };
 
 export interface Row {
@@ -42,6 +69,6 @@ export const TESTS: Readonly<Record<string, () => readonly Row[] | Promise<reado
   exits,
   soak,
   ...Object.fromEntries(
-    Object.entries(MODULES).map(([name, files]) => [`mutants ${name}`, () => mutants(files)]),
+    Object.entries(MODULES).map(([name, module]) => [`mutants ${name}`, () => mutants(module)]),
   ),
 };
