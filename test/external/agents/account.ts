@@ -99,10 +99,13 @@ export async function openAccount(
     url: service.url,
     /** The payments and posts since the agent took over. */
     charges: () => charges.slice(before),
-    /** `statuses` are those of the videos so far, the oldest first; the last one counts for the rest. */
-    takeOver(statuses: readonly string[]) {
+    /** Ends the renders so far: `statuses` from the oldest on; the last one counts for the rest. */
+    end(statuses: readonly string[]) {
       for (const [index, video] of videos.toReversed().entries())
         video.status = statuses[index] ?? statuses.at(-1) ?? "completed";
+    },
+    /** The agent takes over. */
+    takeOver() {
       before = charges.length;
       const reply = READS[fault ?? "busy"];
       if (reply === undefined) return;

@@ -125,12 +125,12 @@ async function open(folder: string, situation: Situation, number: number) {
     if (started.success) shown.push(started.data.jobId);
     else if (situation.fault !== "first answer lost") throw new Error(`Not made: ${JSON.stringify(result)}`);
   }
-  account.takeOver(madeAre);
+  account.end(madeAre);
   if (posted !== undefined) {
     const request = { jobId: shown[0], platforms: [...posted] };
     await before.callTool({ name: "publish_video", arguments: request });
-    account.takeOver(madeAre);
   }
+  account.takeOver();
   await before.close();
   makeOlder(place, hoursAgo);
   const known =
