@@ -74,6 +74,9 @@ export function openTools(
     };
     return runTool(getVideoStatus, { jobId, waitSeconds: 1 }, { ...context, waitForEnd: showProgress });
   };
+  /** True if nobody knows whether the service has the final video's link: the look for it failed. */
+  const isLinkUnread = ({ jobId, finalVideoUrl }: Job) =>
+    finalVideoUrl === undefined && jobs.get(jobId).isLinkUnread === true;
   return {
     finishPaidRequests: application.finishPaidRequests,
     hasPaidRequest: application.hasPaidRequest,
@@ -95,7 +98,10 @@ export function openTools(
       await jobs.restore();
       return runTool(tool, args, context);
     },
-    /** Follows the job, in spite of failed reads, until it ends, the time is over or the signal fires. */
+    /**
+     * Follows the job, in spite of failed reads, until it has ended and its link was looked up, the time is over or
+     * the signal fires.
+     */
     async follow(jobId: unknown, forMs: number) {
       await jobs.restore();
       const endsMs = clock.monotonicMs() + forMs;
@@ -105,7 +111,8 @@ export function openTools(
         const result = await look(jobId, leftMs()).catch((error: unknown) => {
           if (isOver() || !mayPass(error)) throw error;
         });
-        if (result !== undefined && (result.done || isOver())) return result;
+        const hasEnded = result?.done === true && !isLinkUnread(result);
+        if (result !== undefined && (hasEnded || isOver())) return result;
         await pause(clock, Math.min(RETRY_PAUSE_MS, leftMs()), signal);
       }
     },

@@ -246,6 +246,25 @@ test("get_video_status --wait survives a first read that fails", async () => {
   expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining("Your video is ready") });
 });
 
+test("--wait looks for the link of a finished video until the list can be read", async () => {
+  const finalVideoUrl = "https://cdn.example/final.mp4";
+  let isFailing = true;
+  const { start, rest } = await callingComputer({
+    [STATUS]: { json: { status: "completed", videoUrls: [] } },
+    [VIDEOS]: () =>
+      isFailing
+        ? { status: 503 }
+        : { json: { videos: [{ jobId: JOB_ID, status: "completed", finalVideoUrl }] } },
+  });
+  const { ended, written } = start(["get_video_status", "--job-id", JOB_ID, "--wait", "--json"]);
+  await until(async () => (await pass(1), rest.lines(VIDEOS).length > 3 || written.stdout !== ""));
+  isFailing = false;
+  await until(async () => (await pass(1), written.stdout !== ""));
+
+  const ran = await ended;
+  expect([ran.code, jsonOf(ran)]).toMatchObject([0, { status: "completed", finalVideoUrl }]);
+});
+
 test("if every read of the fifteen minutes fails, the error is a read's and says that the video was ordered", async () => {
   const { start, sent } = await callingComputer(
     { [GENERATE]: STARTED, [STATUS]: { status: 503 } },
