@@ -53,10 +53,11 @@ export default {
       groups: [
         // Loaded when a client reads it.
         { name: "card", test: /src.mcp.card.html\.ts/, priority: 1 },
-        // Loaded first by cli.ts, so that it handles signals before anything else is loaded.
+        // Loaded first by cli.ts, so that it handles signals before anything else is loaded, and Node keeps the compiled
+        // code of all the rest.
         {
           name: "start",
-          test: /src.(command-line|config|settings.(values|loopback)|version|clock|errors)\.ts|package\.json/,
+          test: /src.(command-line|config|settings.(values|loopback)|version|clock|errors|flush)\.ts|src.idempotency.private-folder\.ts|package\.json/,
           priority: 1,
         },
         // All that the first answer needs; a download would bring undici along, and the first order loads its check.
