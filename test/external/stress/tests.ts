@@ -8,7 +8,7 @@ import { soak } from "./soak.ts";
 
 export const SEED = process.env["SEED"] ?? String(Math.floor(Math.random() * 1_000_000_000));
 const ROUNDS = Number(process.env["ROUNDS"] ?? 200);
-/** Of each random history. */
+/** The calls of each random history. */
 const CALLS = Number(process.env["CALLS"] ?? 10_000);
 /** Bugs are planted in these files, and found by the tests of each step in turn: those that a step misses are left to the next. */
 export interface Module {
