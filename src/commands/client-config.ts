@@ -2,7 +2,7 @@
 // Shows nothing of the environment but the service's URL.
 
 import { existsSync } from "node:fs";
-import { dirname, isAbsolute, join, relative } from "node:path";
+import { join, type PlatformPath, posix, win32 } from "node:path";
 import { dump } from "js-yaml";
 import { stringify } from "smol-toml";
 import type { ClientName, Command } from "../command-line.ts";
@@ -193,25 +193,37 @@ async function install(onWindows: boolean, host: Host): Promise<Launch | string>
 }
 
 /** A Node.js from a project's packages or folder runs whatever the project wants, with the user's key. */
-function isOfProject({ node, workingDir, homeDir }: Host): boolean {
-  const project = findProject(workingDir, homeDir);
-  return (project !== undefined && isInside(node, project)) || /[\\/]node_modules[\\/]/.test(node);
+export function isOfProject({
+  node,
+  workingDir,
+  homeDir,
+  platform,
+}: Pick<Host, "node" | "workingDir" | "homeDir" | "platform">): boolean {
+  const paths = platform === "win32" ? win32 : posix;
+  const project = findProject(workingDir, homeDir, paths);
+  return (project !== undefined && isInside(node, project, paths)) || /[\\/]node_modules[\\/]/.test(node);
 }
 
 /**
- * The outermost folder of a project around this folder, or the folder itself. The user's home and what holds it
- * aren't projects.
+ * The outermost folder of a project around this folder, or the folder itself. The user's home, what holds it, and
+ * a whole drive aren't projects, but for a drive with a project's files.
  */
-function findProject(folder: string, homeDir: string): string | undefined {
-  if (isInside(homeDir, folder)) return undefined;
-  const above = [folder];
-  for (let next = dirname(folder); !isInside(homeDir, next); next = dirname(next)) above.push(next);
-  const isMarked = (each: string) => [".git", "package.json"].some((name) => existsSync(join(each, name)));
-  return above.findLast(isMarked) ?? folder;
+function findProject(folder: string, homeDir: string, paths: PlatformPath): string | undefined {
+  const around = withParents(folder, paths).filter((each) => !isInside(homeDir, each, paths));
+  const isMarked = (each: string) =>
+    [".git", "package.json"].some((name) => existsSync(paths.join(each, name)));
+  return around.findLast(isMarked) ?? around.find((each) => paths.dirname(each) !== each);
 }
 
-function isInside(path: string, folder: string): boolean {
-  return !/^\.\.(?:[\\/]|$)/.test(relative(folder, path)) && !isAbsolute(relative(folder, path));
+/** Ends at the root, which may be a drive or a share on another one than the home folder. */
+function withParents(folder: string, paths: PlatformPath): string[] {
+  const parent = paths.dirname(folder);
+  return parent === folder ? [folder] : [folder, ...withParents(parent, paths)];
+}
+
+function isInside(path: string, folder: string, { relative, isAbsolute }: PlatformPath): boolean {
+  const way = relative(folder, path);
+  return !/^\.\.(?:[\\/]|$)/.test(way) && !isAbsolute(way);
 }
 
 /** The service's address, whether or not the key is set too. A key that was set as the address isn't shown. */

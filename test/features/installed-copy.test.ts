@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/clock.ts";
+import { isOfProject } from "../../src/commands/client-config.ts";
 import { copyFolder, installCopy } from "../../src/commands/installed-copy.ts";
 import { VERSION } from "../../src/version.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
@@ -87,3 +88,18 @@ test("a server that wasn't built is not copied", async () => {
   expect(await install()).toEqual({ problem: expect.stringMatching(/Run npm run build/) });
   expect(await readdir(homeDir)).toEqual([]);
 });
+
+const HOME = String.raw`C:\Users\ann`;
+const NODE = String.raw`C:\Program Files\nodejs\node.exe`;
+test.each<[where: string, workingDir: string, homeDir: string, node: string, isRefused: boolean]>([
+  ["on another drive", String.raw`D:\work\app`, HOME, NODE, false],
+  ["on a share", String.raw`\\server\share\work`, HOME, NODE, false],
+  ["on C:, with a home on H:", String.raw`C:\work`, "H:\\", NODE, false],
+  ["at the root of the drive that has Node.js", "C:\\", "H:\\", NODE, false],
+  ["in the folder of that Node.js", String.raw`D:\work`, HOME, String.raw`D:\work\node.exe`, true],
+])(
+  "on Windows, config --installed looks for a project and ends if the terminal stands %s",
+  (_, workingDir, homeDir, node, isRefused) => {
+    expect(isOfProject({ platform: "win32", workingDir, homeDir, node })).toBe(isRefused);
+  },
+);
