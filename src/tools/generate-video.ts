@@ -220,14 +220,25 @@ function silenceError(voice: string): BridgeError {
   });
 }
 
-type Settings = { readonly [Name in keyof typeof DEFAULTS]: NonNullable<Order[Name]> };
+type Option = keyof typeof DEFAULTS;
 
-/** The order, for the user to check: "30 s, English, story, voice charlotte, no music, normal pacing". */
-function describeOrder(order: Order): string {
-  const given = Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined));
-  const settings: Settings = { ...DEFAULTS, ...given };
-  const { duration, language, style, voice, music, pacing } = settings;
-  return `${duration} s, ${languageName(language)}, ${style}, voice ${voice}, ${music === "none" ? "no" : music} music, ${pacing} pacing`;
+/**
+ * The order, for the user to check: "30 s, English, story, voice charlotte, no music, normal pacing". In short, the
+ * voice, music and pacing are named only if they aren't the defaults.
+ */
+export function describeOrder(order: Partial<Record<Option, unknown>>, isShort = false): string {
+  const of = (name: Option) => String(order[name] ?? DEFAULTS[name]);
+  const isNamed = (name: Option) => !isShort || of(name) !== DEFAULTS[name];
+  return [
+    `${of("duration")} s`,
+    languageName(of("language")),
+    of("style"),
+    isNamed("voice") && `voice ${of("voice")}`,
+    isNamed("music") && `${of("music") === "none" ? "no" : of("music")} music`,
+    isNamed("pacing") && `${of("pacing")} pacing`,
+  ]
+    .filter(Boolean)
+    .join(", ");
 }
 
 function describeEarlier({ job, ageMs, count, code }: AlreadyStarted, isStale: boolean): Guidance {

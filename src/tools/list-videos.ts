@@ -4,11 +4,11 @@ import * as z from "zod";
 import { isEnded, JOB_ID, UNLISTED_MS } from "../service/job.ts";
 import { ORDER_GUARD_MS } from "../idempotency/same-request.ts";
 import { ageMs, type JobOrder, type JobRecord, possibleJobs, titleOf } from "../jobs/job-record.ts";
-import { DEFAULTS } from "../service/options.ts";
 import { platformTitle } from "../service/platforms.ts";
 import type { Video } from "../service/responses.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
-import { cutText, describeAge, inSentences, inWords, localTime, quote } from "../text.ts";
+import { cleanServiceText, cutText, describeAge, inSentences, inWords, localTime, quote } from "../text.ts";
+import { mapFields, mapTexts } from "../value-at.ts";
 import { UNDER_WAY_MS } from "../service/time-budget.ts";
 import { asNumber, asText } from "./arguments.ts";
 import {
@@ -19,11 +19,13 @@ import {
   savedToField,
   savedToOf,
 } from "./record-fields.ts";
+import { describeOrder } from "./generate-video.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
 const MAX_LIMIT = 100;
 const OUT_OF_BOUNDS = `must be a whole number from 1 to ${MAX_LIMIT}`;
 const MAX_TEXT_CHARACTERS = 80;
+const MAX_ORDER_CHARACTERS = 200;
 const MAX_NAMED = 5;
 
 export const listVideos = defineTool({
@@ -184,7 +186,6 @@ function describeVideo({ jobId, status, ...rest }: Video, record: JobRecord, now
   const { order, posts = [], state } = record;
   const args = order && describeArguments(order);
   const { topic = args?.["topic"], ...others } = rest;
-  const { duration, language, style } = { ...DEFAULTS, ...args };
   const isRunning = !isEnded(status) && state?.done !== true;
   const age = ageMs(record, nowMs);
   return {
@@ -195,11 +196,12 @@ function describeVideo({ jobId, status, ...rest }: Video, record: JobRecord, now
     }),
     ...(order !== undefined && {
       createdAt: localTime(order.atMs),
-      ordered: { seconds: duration, language, style },
+      // A voice whose id is cut can't be ordered again.
+      ordered: cleanServiceText(describeOrder(args ?? {}, true), MAX_ORDER_CHARACTERS),
     }),
     ...(isRunning && state?.progress !== undefined && { progress: state.progress }),
     ...(isRunning && age !== undefined && { ageSeconds: Math.floor(age / 1000) }),
-    ...shortenFields(others),
+    ...mapFields(others, shorten),
     ...(posts.length > 0 && { publishedTo: posts.map(describePost) }),
     ...savedToOf(record),
   };
@@ -207,12 +209,5 @@ function describeVideo({ jobId, status, ...rest }: Video, record: JobRecord, now
 
 /** Cuts the service's texts at any depth: whole topics would fill the model's context. Links stay whole. */
 function shorten(value: unknown): unknown {
-  if (typeof value === "string")
-    return /^https?:\S*$/i.test(value) ? value : cutText(value, MAX_TEXT_CHARACTERS);
-  if (typeof value !== "object" || value === null) return value;
-  return Array.isArray(value) ? value.map(shorten) : shortenFields(value);
-}
-
-function shortenFields(fields: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, shorten(value)]));
+  return mapTexts(value, (text) => (/^https?:\S*$/i.test(text) ? text : cutText(text, MAX_TEXT_CHARACTERS)));
 }

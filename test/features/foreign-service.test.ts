@@ -121,7 +121,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
           extra: 1,
           topic: "A maré sobe",
           createdAt: A_TIME,
-          ordered: { seconds: 30, language: "pt-BR", style: "story" },
+          ordered: "30 s, Brazilian Portuguese, story, voice clone:7f3a9c21",
           publishedTo: [{ platform: "tiktok", at: A_TIME }],
         },
       ],

@@ -149,7 +149,7 @@ test("a video is listed with its first spoken words, what was ordered, where it 
         ...video(JOB_ID),
         topic,
         createdAt: expect.stringMatching(minutes),
-        ordered: { seconds: 20, language: "fr", style: "story" },
+        ordered: "20 s, French, story",
         progress,
         ageSeconds: 5,
         publishedTo: [{ platform: "tiktok", url, at: expect.stringMatching(/^2026-11-27T08:15[+-]/) }],
@@ -157,4 +157,26 @@ test("a video is listed with its first spoken words, what was ordered, where it 
       { jobId: OTHER_JOB_ID, status: "completed", topic, extra: `${"x".repeat(79)}…` },
     ],
   });
+});
+
+test.each<[object, string]>([
+  [{}, "30 s, English, story"],
+  [{ voice: "charlotte", music: "none", pacing: "normal" }, "30 s, English, story"],
+  [
+    {
+      duration: 45,
+      language: "pt-BR",
+      style: "documentary",
+      voice: "adam",
+      music: "cinematic",
+      pacing: "slow",
+    },
+    "45 s, Brazilian Portuguese, documentary, voice adam, cinematic music, slow pacing",
+  ],
+  [{ voice: `clone:${JOB_ID}` }, `30 s, English, story, voice clone:${JOB_ID}`],
+  [{ voice: `clone:${"7".repeat(200)}` }, `30 s, English, story, voice clone:${"7".repeat(165)}…`],
+])("a video's order is one line with the settings that are no defaults: %j", async (args, ordered) => {
+  const { call } = harness({ videos: [video(JOB_ID)] }, [[JOB_ID, 5_000, args]]);
+
+  expect(await call({})).toMatchObject({ videos: [{ ordered }] });
 });
