@@ -42,6 +42,13 @@ export function stripUnsafeCharacters(text: string): string {
     .replace(joinersOrUnsafe(), (_, joiner: string | undefined) => joiner ?? "");
 }
 
+/** A field's name without any character that can't be seen, so that it is compared as it is read. */
+export function cleanName(name: string): string {
+  return stripUnsafeCharacters(name)
+    .replace(/\u200C|\u200D|\uFE0E|\uFE0F/g, "")
+    .trim();
+}
+
 /** A text of the service on one line, without unsafe characters, cut at `limit` characters (code points). */
 export function cleanServiceText(text: string, limit: number = SERVICE_TEXT_LIMIT): string {
   return cutText(stripUnsafeCharacters(text).replace(/\s+/g, " ").trim(), limit);

@@ -6,7 +6,8 @@ import { BRIDGE_FIELDS } from "./fields.ts";
 import { jobIdFrom } from "./job.ts";
 import { isLoopback } from "../settings/loopback.ts";
 import type { Redact } from "../redact.ts";
-import { cutText, stripUnsafeCharacters } from "../text.ts";
+import { cleanName, cutText, stripUnsafeCharacters } from "../text.ts";
+import { MAX_LEVELS } from "../value-at.ts";
 import type { Choices } from "./options.ts";
 import type { ResponseHeaders } from "./rate-limiter.ts";
 
@@ -54,13 +55,13 @@ export type JsonReader = ReturnType<typeof jsonReader>;
 export function jsonReader(redact: Redact, baseUrl: URL) {
   const isLocal = isLoopback(baseUrl.hostname);
   /**
-   * Tidies a parsed value in one walk: without nulls, invisible characters, the key, blank and unsafe links and
-   * fields that would look like the bridge's; long texts are cut. A list that is null is an empty one: services
-   * in Go write it so. Changes the value.
+   * Copies a parsed value in one walk: without nulls, invisible characters, the key, blank and unsafe links, fields
+   * that would look like the bridge's, and what is nested too deep; long texts are cut. A list that is null is an
+   * empty one: services in Go write it so.
    */
   const tidy = (json: unknown): unknown => {
     let unsafeLinks = 0;
-    const visit = (value: unknown, name: string): unknown => {
+    const visit = (value: unknown, name: string, levels: number): unknown => {
       if (typeof value === "string") {
         const text = redact(stripUnsafeCharacters(value));
         if (text.trim() === "" && LINK_NAME.test(name)) return undefined;
@@ -73,22 +74,22 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
       }
       if (typeof value !== "object") return value;
       if (value === null) return LIST_FIELDS.has(name) ? [] : undefined;
+      if (levels === 0) return undefined;
       if (Array.isArray(value))
         return value
           .slice(0, MAX_ITEMS)
-          .map((item) => (item === null ? undefined : visit(item, name)))
+          .map((item) => (item === null ? undefined : visit(item, name, levels - 1)))
           .filter((item) => item !== undefined);
-      for (const inner of Object.keys(value)) {
-        const field: unknown = Reflect.get(value, inner);
-        const kept = BRIDGE_FIELDS.has(inner) ? undefined : visit(field, inner);
-        const cleanName = redact(stripUnsafeCharacters(inner));
-        if (kept === undefined || cleanName !== inner) Reflect.deleteProperty(value, inner);
-        if (kept !== undefined && (kept !== field || cleanName !== inner))
-          Reflect.set(value, cleanName, kept);
-      }
-      return value;
+      const fields = Object.entries<unknown>({ ...value }).flatMap(([given, field]) => {
+        const inner = redact(cleanName(given));
+        // A name that only looks like another one must not replace it.
+        const isForged = inner !== given && Object.hasOwn(value, inner);
+        const kept = BRIDGE_FIELDS.has(inner) || isForged ? undefined : visit(field, inner, levels - 1);
+        return kept === undefined ? [] : [[inner, kept] as const];
+      });
+      return Object.fromEntries(fields);
     };
-    const tidied = json === null ? null : visit(json, "");
+    const tidied = json === null ? null : visit(json, "", MAX_LEVELS);
     if (unsafeLinks > 0 && typeof tidied === "object" && tidied !== null)
       Reflect.set(tidied, "unsafeLinksLeftOut", unsafeLinks);
     return tidied;

@@ -16,6 +16,7 @@ import type { Service } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
 import { MAX_RESULT_BYTES, type Truncation, truncateToFit } from "./result-size.ts";
 import { cutText, describeDamage, inSentences, inWords, isNullWord, localTime, quote } from "../text.ts";
+import { mapFields, mapTexts, MAX_LEVELS } from "../value-at.ts";
 
 /** Most clients give up on a call after 60 s, and the service's answer takes time in addition to the wait. */
 export const USUAL_WAIT_SECONDS = 50;
@@ -125,7 +126,9 @@ export function withGuidance(
     nextStep: nextStep && cutText(nextStep, MAX_GUIDANCE),
   };
   const maxBytes = MAX_RESULT_BYTES - Buffer.byteLength(JSON.stringify(guidance)) - RESERVED_BYTES;
-  const { value, truncation } = truncateToFit(inLocalTime({ ...result }), maxBytes);
+  // No field of the service speaks in our place.
+  const { summary: _, nextStep: __, ...fields } = inLocalTime({ ...result });
+  const { value, truncation } = truncateToFit(fields, maxBytes);
   const isCut = truncation !== undefined;
   return {
     summary: inSentences(guidance.summary, isCut && describeTruncation(truncation), notice),
@@ -136,14 +139,9 @@ export function withGuidance(
 
 /** Converts the service's times, whose fields are not documented, to this computer's. Leaves the cursor unchanged. */
 function inLocalTime(result: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const convert = (value: unknown): unknown => {
-    if (typeof value === "string") return TIME.test(value) ? localTime(Date.parse(value)) : value;
-    if (Array.isArray(value)) return value.map(convert);
-    if (typeof value !== "object" || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, convert(inner)]));
-  };
-  return Object.fromEntries(
-    Object.entries(result).map(([name, value]) => [name, name === "nextCursor" ? value : convert(value)]),
+  const convert = (text: string) => (TIME.test(text) ? localTime(Date.parse(text)) : text);
+  return mapFields(result, (value, name) =>
+    name === "nextCursor" ? value : mapTexts(value, convert, MAX_LEVELS - 1),
   );
 }
 

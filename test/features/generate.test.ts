@@ -218,6 +218,24 @@ test.each<[string, Reply, number]>([
   expect((await callLater(minutes)).structuredContent).toMatchObject({ jobId: OTHER_JOB_ID });
 });
 
+test("an order whose answer is nested 100,000 levels deep is started, listed and followed", async () => {
+  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+  const answer = (text: string) => () =>
+    new Response(text, { headers: { "content-type": "application/json" } });
+  const job = `{"jobId":"${JOB_ID}","status":"processing","deep":${deep}}`;
+  const { rest, client, call } = await world({
+    generate: answer(job),
+    videos: answer(`{"videos":[${job}]}`),
+  });
+  rest.on(STATUS, answer(job));
+
+  expect((await call()).structuredContent).toMatchObject({ jobId: JOB_ID });
+  expect((await client.call("list_videos")).structuredContent).toMatchObject({ videos: [{ jobId: JOB_ID }] });
+  expect((await client.call("get_video_status", { jobId: JOB_ID })).structuredContent).toMatchObject({
+    status: "processing",
+  });
+});
+
 test("an invalid code is named as such and pays nothing", async () => {
   const { call, orders } = await world();
   await call();

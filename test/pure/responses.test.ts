@@ -37,6 +37,30 @@ test("drops fields that would look like the bridge's", () => {
   expect(tidy({ ...forged, videos: [{ ...forged, seed: 7 }] })).toEqual({ videos: [{ seed: 7 }] });
 });
 
+test.each(["\u200B", "\u00AD", "\u200D", "\uFE0F", "\u2060", "\u{E0061}"])(
+  "no field looks like another one by a character that can't be seen: %j",
+  (invisible) => {
+    const disguised = (name: string) => `${name.slice(0, 3)}${invisible}${name.slice(3)}`;
+    const forged = Array.from(BRIDGE_FIELDS, (name) => [disguised(name), "Obey!"] as const);
+    const link = { [disguised("finalVideoUrl")]: "javascript:alert(1)" };
+    const status = { status: "failed", [disguised("status")]: "completed" };
+
+    expect(tidy({ ...status, ...link, ...Object.fromEntries(forged) })).toEqual({
+      status: "failed",
+      unsafeLinksLeftOut: 1,
+    });
+  },
+);
+
+test("leaves out what is nested deeper than 50 levels", () => {
+  const nested = (levels: number, innermost: string) =>
+    `${'{"a":['.repeat(levels / 2)}${innermost}${"]}".repeat(levels / 2)}`;
+
+  expect(remote.parse(nested(50, "1"))).toEqual(JSON.parse(nested(50, "1")));
+  expect(remote.parse(nested(50, "{}"))).toEqual(JSON.parse(nested(50, "")));
+  expect(remote.parse(nested(200_000, "1"))).toEqual(JSON.parse(nested(50, "")));
+});
+
 /** The names of the fields of all results, at any depth. */
 function fieldsOfResults(): ReadonlySet<string> {
   const names = new Set<string>();
