@@ -1,26 +1,41 @@
-// Removes the API key from everything that leaves the process. Pure: works on finished text of any kind.
+// Removes the API key and other secrets from what leaves the process. Pure: works on finished text of any kind.
 
 const REDACTED = "[redacted]";
 /** The sandbox's key, which isn't secret: its own error text names it. */
 const PUBLIC_KEY = "fl_sandbox";
 
-/** Removes the key from a text. A text that is JSON stays JSON. */
+/** Removes a secret from a text. A text that is JSON stays JSON. */
 export type Redact = (text: string) => string;
 
-/**
- * Redacts a key (printable ASCII without quotes and backslashes, as config.ts demands) as it is, JSON-escaped
- * and percent-encoded.
- */
-export function createRedact(key: string | undefined): Redact {
-  if (key === undefined || key === "" || key === PUBLIC_KEY) return (text) => text;
-  const percentEncoded = [encodeURIComponent(key), encodeURI(key)];
+/** Redacts a key or a password as it is, JSON-escaped and percent-encoded. */
+export function createRedact(secret: string | undefined): Redact {
+  if (secret === undefined || secret === "" || secret === PUBLIC_KEY) return (text) => text;
+  const json = JSON.stringify(secret).slice(1, -1);
+  // encodeURIComponent refuses half a character.
+  const whole = Buffer.from(secret).toString();
+  const percentEncoded = [
+    encodeURIComponent(whole),
+    encodeURIComponent(whole).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`),
+    encodeURI(whole),
+  ];
   const spellings = [
-    ...percentEncoded,
-    ...percentEncoded.map((text) => text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())),
-    key.replaceAll("/", String.raw`\/`),
-    key,
+    ...percentEncoded.flatMap((text) => [
+      text,
+      text.replace(/%../g, (code) => code.toLowerCase()),
+      text.replace(/%../g, (code) => code.toUpperCase()),
+    ]),
+    json,
+    json.replaceAll("/", String.raw`\/`),
+    json.replace(/\P{ASCII}/gu, (letter) => escapeLetter(letter)),
+    secret,
   ];
   // The longest first: fl_% is also how fl_%25 begins.
   const ordered = [...new Set(spellings)].sort((one, other) => other.length - one.length);
   return (text) => ordered.reduce((rest, spelling) => rest.replaceAll(spelling, REDACTED), text);
+}
+
+/** As Python and PHP write a letter in JSON. */
+function escapeLetter(letter: string): string {
+  const units = letter.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));
+  return units.map((unit) => `\\u${unit}`).join("");
 }

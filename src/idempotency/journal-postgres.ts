@@ -10,6 +10,7 @@ import { type Clock, readWhatHasCome } from "../clock.ts";
 import { DATABASE_EXAMPLE, type DatabaseAddress } from "../settings/database-address.ts";
 import { errnoOf } from "../errors.ts";
 import { lazyValue } from "../lazy.ts";
+import { createRedact } from "../redact.ts";
 import { quote } from "../text.ts";
 import { MAX_CONNECT_MS, MAX_DISK_MS } from "../service/time-budget.ts";
 import { JournalError } from "./errors.ts";
@@ -284,11 +285,10 @@ export class JournalPostgres implements JournalStore {
     if (password === "" && (code === "28P01" || words.startsWith("SASL")))
       return new JournalError(use, this.place, "the database asks for a password, and none is set", PASSWORD);
     // A server that got the password could repeat it in its error.
-    const safe = password === "" ? words : words.replaceAll(password, "[redacted]");
     const isOpenOnly = words.includes("does not support SSL");
     const isUntrusted = /CERT|SIGNATURE|TLS/.test(code);
     const fix = FIXES[code] ?? (isUntrusted ? CERTIFICATE : isOpenOnly ? OPEN_ONLY : REACH);
-    const quoted = quote(safe, MAX_REASON_CHARACTERS);
+    const quoted = quote(createRedact(password)(words), MAX_REASON_CHARACTERS);
     return new JournalError(use, this.place, quoted, use === "understood" ? undefined : fix);
   }
 }

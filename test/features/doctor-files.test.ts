@@ -13,7 +13,8 @@ import { findInPath, programOf } from "../../src/commands/doctor/program.ts";
 import { CANARY } from "../fixtures/canary.ts";
 import { VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
-import { type DoctorOptions, doctor as run, problemsIn } from "../fixtures/run-doctor.ts";
+import { run } from "../fixtures/run.ts";
+import { doctor, type DoctorOptions, problemsIn } from "../fixtures/run-doctor.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 
 const SERVER = fileURLToPath(new URL("../fixtures/entry-server.cjs", import.meta.url));
@@ -41,7 +42,7 @@ async function doctorOn(client: ClientName, content: string | Buffer | object, e
   const isWritten = typeof content === "string" || Buffer.isBuffer(content);
   await writeFile(file, isWritten ? content : JSON.stringify(content, undefined, 2));
   const options: Partial<DoctorOptions> = { client, homeDir, env: { PATH: process.env["PATH"], ...env } };
-  const { code, lines } = await run(options);
+  const { code, lines } = await doctor(options);
   return { code, headline: lines[0], problems: problemsIn(lines), lines };
 }
 
@@ -53,6 +54,8 @@ const JSON_FILES: Readonly<Record<string, (text: string) => string | Buffer>> = 
   "a single backslash": (text) => text.replace('"NOTE": ""', '"NOTE": "C:\\Users"'),
   UTF16: (text) => Buffer.from(`\uFEFF${text}`, "utf16le"),
 };
+const LINE =
+  /^fail entry Look at line (\d+, column \d+), and at what stands before it\. \(\S+ has a mistake in line \1\)$/;
 const REFUSED: Readonly<Record<string, RegExp>> = {
   "a comment":
     /^fail entry In line 2, column 3, remove the comment\. \(\S+ has a comment in line 2, column 3, which .+ can't read\)$/,
@@ -60,10 +63,8 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
     /^fail entry In line 1\d, column 4, remove the comma\. \(\S+ has a comma before a closing bracket in line 1\d, column 4, which .+ can't read\)$/,
   "a byte order mark":
     /^fail entry Open it in a text editor, .+ \(\S+ begins with a byte order mark, which .+ can't read\)$/,
-  "a missing comma":
-    /^fail entry In line \d, column 7, write a comma before this\. \(\S+ has a mistake in line \d, column 7\)$/,
-  "a single backslash":
-    /^fail entry In line \d+, column \d+, write each \\ of a path twice\. \(\S+ has a mistake in line \d+, column \d+\)$/,
+  "a missing comma": LINE,
+  "a single backslash": LINE,
   UTF16:
     /^fail entry Open it in a text editor, and save it again as UTF-8\. \(\S+ is in UTF-16, which .+ can't read\)$/,
 };
@@ -113,7 +114,7 @@ test.each<[string, ClientName, string, RegExp]>([
     "a single backslash in TOML",
     "codex",
     '[mcp_servers.faceless-video]\ncommand = "C:\\Program Files\\node.exe"\n',
-    /^fail entry In line 2, column \d+, write each \\ of a path twice, or put the path in single quotes\. /,
+    /in line 2, column \d+/,
   ],
   ["a mistake in YAML", "goose", "extensions:\n  faceless-video: [\n", /in line \d, column \d+/],
 ])("doctor names the line of %s", async (_, client, content, told) => {
@@ -134,15 +135,28 @@ test("doctor names a path whose single backslash reads as a control character", 
   ]);
 });
 
-test("doctor says that a file is a folder, and ends without a stack trace", async () => {
+test.each<[string, (path: string) => unknown]>([
+  ["a folder", (path) => mkdir(path)],
+  ["a pipe, and doesn't wait for its end", (path) => run("mkfifo", [path])],
+])("doctor says that a file is %s", async (_, make) => {
   const homeDir = temporaryFolder();
-  await mkdir(join(homeDir, ".cursor/mcp.json"), { recursive: true });
+  await mkdir(join(homeDir, ".cursor"));
+  await make(join(homeDir, ".cursor/mcp.json"));
 
-  const { code, lines } = await run({ client: "cursor", homeDir });
+  const { code, lines } = await doctor({ client: "cursor", homeDir });
 
   expect([code, problemsIn(lines)]).toEqual([
     1,
-    [expect.stringMatching(/^fail entry .+ can't be read \(EISDIR\)\)$/)],
+    ["fail entry Look at what is in its place. (~/.cursor/mcp.json isn't a file)"],
+  ]);
+});
+
+test("doctor says that a file is nested too deeply", async () => {
+  const { code, problems } = await doctorOn("cursor", `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`);
+
+  expect([code, problems]).toEqual([
+    1,
+    [expect.stringMatching(/^fail entry .+ is nested too deeply to be read\)$/)],
   ]);
 });
 
@@ -264,7 +278,11 @@ test("doctor finds Claude Code's file where CLAUDE_CONFIG_DIR puts it", async ()
     JSON.stringify({ mcpServers: { "faceless-video": start(await account()) } }),
   );
 
-  const { code, lines } = await run({ client: "claude-code", homeDir, env: { CLAUDE_CONFIG_DIR: folder } });
+  const { code, lines } = await doctor({
+    client: "claude-code",
+    homeDir,
+    env: { CLAUDE_CONFIG_DIR: folder },
+  });
 
   expect([code, lines[0]]).toEqual([0, CAN]);
 });

@@ -106,7 +106,7 @@ const BROKEN: readonly BrokenSetUp[] = [
   {
     what: "a missing comma",
     content: () => '{\n  "mcpServers": {\n    "a": {}\n    "b": {}\n  }\n}\n',
-    told: /^fail entry In line 4, column 5, write a comma before this\. \(~\/\.cursor\/mcp\.json has a mistake in line 4, column 5\)$/,
+    told: /^fail entry Look at line 4, column 5, and at what stands before it\. \(~\/\.cursor\/mcp\.json has a mistake in line 4, column 5\)$/,
   },
   {
     what: "an entry that is switched off",
@@ -294,11 +294,29 @@ test("doctor gives up on a program that does not answer", async () => {
     env: { PATH: process.env["PATH"] },
     limitMs: 200,
     interrupted: new AbortController().signal,
+    redact: (text: string) => text,
   };
 
   const outcome = await startEntry([process.execPath, SERVER, "--silent"], options);
 
   expect(outcome).toEqual({ problem: "no answer within 0.2 s" });
+});
+
+const PASSWORD = 'p/ss w\u00f6rd"%1';
+test.each([
+  ["as it is", PASSWORD],
+  ["as the address has it", encodeURIComponent(PASSWORD)],
+  ["in JSON", JSON.stringify(PASSWORD)],
+  ["in JSON of ASCII", JSON.stringify(PASSWORD).replace("\u00f6", String.raw`\u00f6`)],
+])("doctor never shows the password of an entry, though its program prints it %s", async (_, printed) => {
+  const address = `postgres://ann:${encodeURIComponent(PASSWORD)}@db.test/videos`;
+  const script = 'console.error("x".repeat(30_000)), console.error("no access:", process.argv[1], "for ann")';
+  const env = { ...good((await service()).url), FACELESS_JOURNAL_URL: address };
+  const home = await homeWith("cursor", servers(env, { args: ["-e", script, printed] }));
+
+  const { lines } = await doctor("cursor", home);
+
+  expect(problemsIn(lines)[0]).toMatch(/it printed "no access: \S*\[redacted\]\S* for ann"/);
 });
 
 const NPX = ["npx", "-y", "faceless-video-mcp"];

@@ -19,6 +19,16 @@ test.each<readonly [string, (key: string) => string]>([
   );
 });
 
+test.each([
+  ["as it is", String.raw`p"w\d'ö`],
+  ["JSON-escaped", String.raw`p\"w\\d'ö`],
+  ["JSON-escaped in ASCII", String.raw`p\"w\\d'\u00f6`],
+  ["percent-encoded", "p%22w%5Cd'%C3%B6"],
+  ["percent-encoded with its apostrophe", "p%22w%5Cd%27%C3%B6"],
+])("redacts a password with quotation marks and letters %s", (_, written) => {
+  expect(createRedact(String.raw`p"w\d'ö`)(`(${written})`)).toBe("([redacted])");
+});
+
 test("redacts the longest spelling if another one is its beginning", () => {
   expect(createRedact("fl_abc%")("fl_abc% fl_abc%25 fl_abc%x")).toBe("[redacted] [redacted] [redacted]x");
 });

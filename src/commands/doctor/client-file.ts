@@ -1,6 +1,6 @@
 // Reads one of a client's files as strictly as the client does, and says where a mistake is. Shows no value.
 
-import { lstat, readFile } from "node:fs/promises";
+import { lstat, readFile, stat } from "node:fs/promises";
 import { load as parseYaml, YAMLException } from "js-yaml";
 import { type ParseError, parse as parseJson, printParseErrorCode } from "jsonc-parser";
 import { parse as parseToml, TomlError } from "smol-toml";
@@ -20,8 +20,6 @@ export interface ClientFile {
   readonly doubts: readonly FileProblem[];
 }
 
-const SLASHES = "write each \\ of a path twice";
-
 /** Undefined if there is no such file. */
 export async function readClientFile(
   path: string,
@@ -29,6 +27,9 @@ export async function readClientFile(
 ): Promise<ClientFile | FileProblem | undefined> {
   let bytes: Buffer;
   try {
+    // A pipe would never end.
+    if (!(await stat(path)).isFile())
+      return { problem: `${path} isn't a file`, fix: `Look at what is in its place` };
     bytes = await readFile(path);
   } catch (error) {
     return isMissing(error) ? undefined : describeReadError(path, error, format, await ownerOf(path));
@@ -95,19 +96,28 @@ function parseFile(path: string, written: string, format: ClientFormat): ClientF
   if (hasMark && reads.byteOrderMark === false)
     return { ...mark, problem: `${mark.problem}, which ${title} can't read` };
   const doubts = hasMark && reads.byteOrderMark === undefined ? [mark] : [];
-  const isToml = path.endsWith(".toml");
-  if (!isToml && !path.endsWith(".yaml")) return parseJsonFile(path, text, format, doubts);
   try {
-    return { path, document: isToml ? parseToml(text) : parseYaml(text), doubts };
+    if (path.endsWith(".toml")) return { path, document: parseToml(text), doubts };
+    if (path.endsWith(".yaml")) return { path, document: parseYaml(text), doubts };
+    return parseJsonFile(path, text, format, doubts);
   } catch (error) {
+    // The parsers call themselves for each level.
+    if (error instanceof RangeError)
+      return {
+        problem: `${path} is nested too deeply to be read`,
+        fix: "Look for brackets that were repeated by mistake",
+      };
     const place = placeOfError(error);
     if (place === undefined) throw error;
-    const isEscape = /escape/i.test(String(error));
-    const fix = isEscape
-      ? `${SLASHES}, or put the path in single quotes`
-      : "look at that line and the one before";
-    return { problem: `${path} has a mistake in line ${place}`, fix: `In line ${place}, ${fix}` };
+    return mistakeIn(path, place);
   }
+}
+
+function mistakeIn(path: string, place: string): FileProblem {
+  return {
+    problem: `${path} has a mistake in line ${place}`,
+    fix: `Look at line ${place}, and at what stands before it`,
+  };
 }
 
 /** "3, column 5", or undefined if the error isn't a parser's. */
@@ -128,7 +138,7 @@ function parseJsonFile(
   const document: unknown = parseJson(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
   const isRead = (each: ParseError) => reads.missingCommas === true && kindOf(each) === "CommaExpected";
   const error = errors.find((each) => !isRead(each));
-  if (error !== undefined) return describeJsonError(path, text, error);
+  if (error !== undefined) return mistakeIn(path, placeIn(text, error.offset));
   const strict: ParseError[] = [];
   parseJson(text, strict, { disallowComments: true, allowEmptyContent: true });
   const kinds = strict
@@ -154,24 +164,6 @@ function parseJsonFile(
 }
 
 const COMMENT = "InvalidCommentToken";
-const FIXES: Readonly<Record<string, string>> = {
-  InvalidEscapeCharacter: SLASHES,
-  InvalidUnicode: SLASHES,
-  CommaExpected: "write a comma before this",
-  ColonExpected: "write a colon after the name",
-  CloseBraceExpected: "close the last { with }",
-  CloseBracketExpected: "close the last [ with ]",
-  UnexpectedEndOfString: "close the text with a quotation mark",
-  UnexpectedEndOfComment: "close the comment",
-  EndOfFileExpected: "remove what stands after the last bracket",
-  InvalidSymbol: 'put texts into "quotation marks"',
-};
-
-function describeJsonError(path: string, text: string, error: ParseError): FileProblem {
-  const place = placeIn(text, error.offset);
-  const fix = FIXES[kindOf(error)] ?? "look for a comma, quotation mark or bracket too many or too few";
-  return { problem: `${path} has a mistake in line ${place}`, fix: `In line ${place}, ${fix}` };
-}
 
 function kindOf({ error }: ParseError): string {
   return printParseErrorCode(error);

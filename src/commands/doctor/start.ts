@@ -9,12 +9,14 @@ import * as z from "zod";
 import type { ClientName } from "../../command-line.ts";
 import type { Environment } from "../../config.ts";
 import { errnoOf } from "../../errors.ts";
+import { createRedact, type Redact } from "../../redact.ts";
 import { quote } from "../../text.ts";
 import { VERSION } from "../../version.ts";
 import { FORMATS } from "../client-formats.ts";
 import type { Host } from "../host.ts";
 import { type Check, fail, pass, READ_ONLY, skip, warn } from "./check.ts";
 import { type ClientEntry, REPLACE } from "./client-entry.ts";
+import { settingsOf } from "./environment.ts";
 import { findInPath, programOf } from "./program.ts";
 
 const NAME = "start";
@@ -47,6 +49,7 @@ export async function checkStart(
   const variables = Object.entries(terminal);
   const passedOn = variables.filter(([variable]) => inherits === true || PASSED_ON.test(variable));
   const texts = words.map(({ text }) => text);
+  const redact = redactorOf({ ...settingsOf(terminal), ...env }, texts);
   const startedMs = clock.monotonicMs();
   const started = await startEntry(texts, {
     platform,
@@ -62,11 +65,13 @@ export async function checkStart(
     },
     limitMs: START_MS,
     interrupted,
+    redact,
   });
   const seconds = ((clock.monotonicMs() - startedMs) / 1_000).toFixed(1);
   if ("problem" in started) return failed(started.problem);
-  const { name: server, version, tools, strayLine, endsByItself } = started;
-  if (server !== "faceless-video-mcp") return failed(`the program that answers is ${quote(server)}`);
+  const { name: server, tools, strayLine, endsByItself } = started;
+  const version = redact(started.version);
+  if (server !== "faceless-video-mcp") return failed(`the program that answers is ${quote(redact(server))}`);
   const isOlder = version.localeCompare(VERSION, "en", { numeric: true }) < 0;
   const computer = { platform, env: { PATH: path }, exists: existsSync };
   const found =
@@ -86,6 +91,34 @@ export async function checkStart(
   ];
 }
 
+/** Variables whose values are secrets. */
+const SECRET = /key|token|secret|pass|pwd|auth|credential/i;
+const IN_ADDRESS = /\/\/(?:[^\s:/@]*:)?(\S{1,500})@|\bpassword=([^\s&]+)/gi;
+
+/**
+ * Removes what an entry holds in secret from a text: values of variables that are called so, and what stands before
+ * the @ of addresses or behind `password=`.
+ */
+export function redactorOf(env: Environment, words: readonly string[]): Redact {
+  const assigned = words.map((word) => /^(\w+)=(.*)$/s.exec(word)?.slice(1) ?? []);
+  const variables = [...Object.entries(env), ...assigned];
+  const named = variables.map(([name = "", value = ""]) => (SECRET.test(name) ? value.trim() : ""));
+  const inAddresses = [...words, ...Object.values(env)]
+    .flatMap((text = "") => [...text.matchAll(IN_ADDRESS)])
+    .flatMap(([, one, other]) => [one ?? other ?? "", decodeText(one ?? other ?? "")]);
+  const secrets = [...new Set([...named, ...inAddresses])].sort((one, other) => other.length - one.length);
+  const redactors = secrets.map(createRedact);
+  return (text) => redactors.reduce((rest, redact) => redact(rest), text);
+}
+
+function decodeText(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** The PATH without folders of a project: npm puts node_modules/.bin into the PATH of what it starts. */
 function pathOf(env: Environment, platform: NodeJS.Platform): string {
   const { isAbsolute: isWhole, delimiter } = platform === "win32" ? win32 : posix;
@@ -103,8 +136,8 @@ function isPath(variable: string, platform: NodeJS.Platform): boolean {
 
 /** A program by its path: a project's folder may hold a program of this name. */
 const TASKKILL = "C:\\Windows\\System32\\taskkill.exe";
-/** The maximum number of bytes of stderr that are kept for the reason. */
-const MAX_STDERR = 4_000;
+/** The maximum number of characters of stderr that are kept for the reason. */
+const MAX_STDERR = 20_000;
 const END_MS = 2_000;
 
 const messageSchema = z.looseObject({
@@ -132,11 +165,13 @@ interface StartOptions {
   readonly limitMs: number;
   /** Ends what was started immediately. */
   readonly interrupted: AbortSignal;
+  /** Removes the entry's secrets from what the program says. */
+  readonly redact: Redact;
 }
 
 /** Returns the server's answers, or as a clause the reason for none. Leaves no process behind. */
 export async function startEntry(words: readonly string[], options: StartOptions) {
-  const { platform, cwd, env, limitMs, interrupted } = options;
+  const { platform, cwd, env, limitMs, interrupted, redact } = options;
   const [command = ""] = words;
   const program = programOf(words, { platform, env, exists: existsSync });
   let child: ChildProcessWithoutNullStreams;
@@ -172,7 +207,7 @@ export async function startEntry(words: readonly string[], options: StartOptions
     send(INITIALIZE);
     for await (const line of createInterface({ input: child.stdout })) {
       const message = parseMessage(line);
-      if (message === undefined) strayLine ??= line;
+      if (message === undefined) strayLine ??= redact(line);
       const { serverInfo, tools } = message?.result ?? {};
       if (serverInfo !== undefined) {
         server = serverInfo;
@@ -199,7 +234,12 @@ export async function startEntry(words: readonly string[], options: StartOptions
   end();
   interrupted.removeEventListener("abort", end);
   if (typeof outcome !== "string") return { ...outcome, endsByItself };
-  return { problem: explain(command, outcome, stderr) };
+  return { problem: explain(command, outcome, redact(wholeLines(stderr))) };
+}
+
+/** The text without a line that has lost its beginning, and perhaps that of a secret. */
+function wholeLines(stderr: string): string {
+  return stderr.length < MAX_STDERR ? stderr : stderr.replace(/^[^\n]*\n?/, "");
 }
 
 /** Ends the program and all that it has started. */
