@@ -60,7 +60,7 @@ const DIALECTS: Readonly<Record<string, Scripts>> = {
         videos: [
           {
             jobId: JOB_ID,
-            status: "SECRET_STATE",
+            status: "SECRET_STATE_4f2e",
             title: "My SECRET title",
             statsByPost: { "9f4b6f2e-SECRET": { views: 3 }, "8f4b6f2e-SECRET": { views: 9 } },
             tags: { secretrosa: true, secretann: true },
@@ -87,7 +87,7 @@ const DIALECTS: Readonly<Record<string, Scripts>> = {
   "a gateway's refusals": {
     [DOCUMENT]: {
       status: 403,
-      headers: { "content-type": "text/html", "x-secret4f2e-tenant": "SECRET" },
+      headers: { "content-type": "text/html", "x-gateway-4f2e": "SECRET" },
       body: "<title>SECRET</title>",
     },
     [VIDEOS]: { status: 401, json: { error: { code: "SECRET_code_123", message: "No such key: SECRET" } } },
@@ -164,16 +164,19 @@ test("differences are named, and possible ids are hidden", async () => {
 GET /api/v1/videos: HTTP 200, application/json
   documented, but not there: videos[].finalVideoUrl, nextCursor
   not documented:
-    videos[].title: text
-    videos[].statsByPost: object
-    videos[].statsByPost.{…}: object
-    videos[].statsByPost.{…}.views: integer
-    videos[].tags: object
-    videos[].tags.{…}: boolean
-    videos[].{…}: integer
-    byAccount: object
-    byAccount.{…}: object
-    byAccount.{…}.videos: integer
+    videos[].{1}: text
+    videos[].{2}: object
+    videos[].{2}.{3}: object
+    videos[].{2}.{3}.{4}: integer
+    videos[].{2}.{5}: object
+    videos[].{2}.{5}.{4}: integer
+    videos[].{6}: object
+    videos[].{6}.{7}: boolean
+    videos[].{6}.{8}: boolean
+    videos[].{9}: integer
+    {10}: object
+    {10}.{7}: object
+    {10}.{7}.videos: integer
   documented:
     videos: list
     videos[]: object
@@ -199,9 +202,9 @@ test("the form is printed as JSON, and the newest job is read only if there is o
         answer: "HTTP 200, application/json",
         missing: ["videos", "videos[].jobId", "videos[].status", "videos[].finalVideoUrl", "nextCursor"],
         fields: expect.arrayContaining([
-          { path: "data[].job_id", forms: ["UUID"], isDocumented: false },
-          { path: "data[].created_at", forms: ["time"], isDocumented: false },
-          { path: "links.next", forms: ["path"], isDocumented: false },
+          { path: "{1}[].{2}", forms: ["UUID"], isDocumented: false },
+          { path: "{1}[].{4}", forms: ["time"], isDocumented: false },
+          { path: "{5}.{6}", forms: ["path"], isDocumented: false },
         ]),
       },
       { request: "GET /api/v1/status/{jobId}", answer: "not asked for, as the list names no job" },
@@ -214,6 +217,7 @@ test("refusals and missing answers are shown, and exit code 1 means that nothing
   const refused = await shapesOf(DIALECTS["a gateway's refusals"] ?? {});
   expect(refused.code).toBe(0);
   expect(refused.text).toContain("GET /api/v1/openapi.json: HTTP 403, text/html, not JSON");
+  expect(refused.text).toMatch(/other headers: .*, x-gateway-4f2e$/m);
   expect(refused.text).toContain("words: code text without blanks (not documented)");
 
   const dead = await doctor({

@@ -7,12 +7,13 @@ import { toBridgeError } from "../../errors.ts";
 import { OPERATIONS } from "../../service/client.ts";
 import { listThroughMcp } from "../../service/connected-platforms.ts";
 import type { Operation } from "../../service/errors.ts";
+import { DOCUMENTED_FIELDS } from "../../service/fields.ts";
 import { STATES } from "../../service/job.ts";
 import { objectOf, readOpenApi, resolve } from "../../service/openapi.ts";
 import { RequestSender } from "../../service/request-sender.ts";
 import type { ParsedResponse, ServiceResponse } from "../../service/responses.ts";
 import { VERSION } from "../../version.ts";
-import { describeWord, type Field, formOf, type IsPublicName, isOrdinaryName, shapeOf } from "./shape.ts";
+import { type Field, formOf, HIDDEN, type IsPublicName, shapeOf } from "./shape.ts";
 
 const ANSWER_MS = 20_000;
 
@@ -23,13 +24,6 @@ const DOCUMENTED = {
   error: ["error.code", "error.message"],
 };
 const RATE_LIMIT_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
-const HEADER_WORDS = new Set(
-  `accept access age allow alt amz authenticate by cache cdn cf cloud cloudfront connection content control cookie cross
-  date edge embedder encoding etag expose fly forwarded frame hits id keep alive language length location max modified
-  nel opener options origin permissions policy pop powered protection proto proxy ranges ray referrer report reporting
-  request resource response robots runtime security server served sniff svc strict timer timing to trace traceparent
-  trailer transfer transport type upgrade vary vercel version via warning www x xss`.split(/\s+/),
-);
 /** Ends of the documented paths, with the names of their operations. */
 const DOCUMENTED_OPERATIONS: readonly (readonly [string, RegExp])[] = [
   ["POST /generate", /^post \S*\/generate$/],
@@ -37,6 +31,16 @@ const DOCUMENTED_OPERATIONS: readonly (readonly [string, RegExp])[] = [
   ["POST /publish", /^post \S*\/publish$/],
   ["GET /videos", /^get \S*\/videos$/],
 ];
+
+/** The names of the service's documentation. */
+const DOCUMENTED_NAMES: ReadonlySet<string> = new Set([
+  ...DOCUMENTED_FIELDS,
+  ...Object.values(DOCUMENTED).flatMap((paths) => paths.flatMap((path) => path.split(/[.[\]]+/))),
+  ...STATES.keys(),
+  "out_of_credits",
+  // The parts of its paths.
+  ..."api v1 mcp openapi.json generate status publish videos".split(" "),
+]);
 
 /** The form of one answer. */
 export interface AnswerShape {
@@ -78,7 +82,7 @@ export async function readShapes(config: ServiceConfig, clock: Clock, nodeVersio
     const document = await ask(OPERATIONS.readOpenApi, requests.address("/api/v1/openapi.json"));
     const json = typeof document === "string" ? undefined : jsonOf(document);
     const names = namesIn(json);
-    const isPublic = (name: string) => isOrdinaryName(name) || names.has(name);
+    const isPublic = (name: string) => DOCUMENTED_NAMES.has(name) || names.has(name);
     answers.push({
       ...describe("GET /api/v1/openapi.json", document, isPublic, undefined),
       ...(json !== undefined && { operations: describeOperations(json, isPublic) }),
@@ -146,7 +150,7 @@ function describe(
   if (json === undefined || expected === undefined) return common;
   const fields = fieldsOf(json, isPublic, expected);
   const paths = new Set(fields.map(({ path }) => path));
-  const words = wordsIn(json);
+  const words = wordsIn(json, isPublic);
   return {
     ...common,
     ...(words.length > 0 && { words }),
@@ -188,40 +192,42 @@ function newestJobIn(json: unknown): string | undefined {
   return ids.filter((id) => typeof id === "string").find((id) => id !== "");
 }
 
-/** The statuses of jobs, and the code of an error. */
-function wordsIn(json: unknown): readonly string[] {
+/** A status is one of a few words of the service's own, not a value of the account's. */
+const STATUS = /^[a-z]+(?:[ _-][a-z]+){0,3}$/i;
+
+/** The statuses of jobs, and the code of an error if it stands in a document. */
+function wordsIn(json: unknown, isPublic: IsPublicName): readonly string[] {
   const { status, videos, error } = objectOf(json);
   const items: readonly unknown[] = Array.isArray(videos) ? videos.slice(0, 100) : [];
-  const statuses = [status, ...items.map((video) => objectOf(video)["status"])];
-  const isStatus = (word: string) => STATES.has(word);
-  const words = statuses.flatMap((word) =>
-    word === undefined ? [] : [`status ${describeWord(word, isStatus)}`],
+  const show = (kind: string, value: unknown, isShown: IsPublicName) => {
+    if (value === undefined) return [];
+    const word = typeof value === "string" && value.length <= 40 && isShown(value) ? value : formOf(value);
+    return [`${kind} ${word}${typeof value === "string" && isPublic(value) ? "" : " (not documented)"}`];
+  };
+  const statuses = [status, ...items.map((video) => objectOf(video)["status"])].flatMap((word) =>
+    show("status", word, (text) => STATUS.test(text)),
   );
-  const { code } = objectOf(error);
-  const isCode = (word: string) => word === "out_of_credits";
-  return [...new Set([...words, ...(code === undefined ? [] : [`code ${describeWord(code, isCode)}`])])];
+  return [...new Set([...statuses, ...show("code", objectOf(error)["code"], isPublic)])];
 }
 
 function describeHeaders(headers: ServiceResponse["headers"]): NonNullable<AnswerShape["headers"]> {
   const names = Object.keys(headers).map((name) => name.toLowerCase());
-  const isShown = (name: string) =>
-    name.split("-").every((word) => HEADER_WORDS.has(word) || isOrdinaryName(word));
-  const others = names.filter((name) => !RATE_LIMIT_HEADERS.includes(name));
   return {
     rateLimit: RATE_LIMIT_HEADERS.flatMap((name) =>
       headers[name] === undefined ? [] : [`${name} (${formOf(headers[name]).replace(/^text, /, "")})`],
     ),
     missing: RATE_LIMIT_HEADERS.filter((name) => headers[name] === undefined),
-    others: [...new Set(others.map((name) => (isShown(name) ? name : "{…}")))].sort(),
+    others: [...new Set(names)].filter((name) => !RATE_LIMIT_HEADERS.includes(name)).sort(),
   };
 }
 
-/** The names of fields and parameters in the document, which is the same for everybody. */
+/** The names of fields, parameters and choices in the document, which is the same for everybody. */
 function namesIn(document: unknown): ReadonlySet<string> {
   const names = new Set<string>();
   const visit = (value: unknown, depth: number): void => {
     if (depth > 20 || typeof value !== "object" || value === null || names.size > 2_000) return;
-    const { properties, name, in: place } = objectOf(value);
+    const { properties, name, in: place, enum: choices } = objectOf(value);
+    if (Array.isArray(choices)) for (const choice of choices) names.add(String(choice));
     for (const property of Object.keys(objectOf(properties))) names.add(property);
     if (typeof name === "string" && place !== undefined) names.add(name);
     for (const [field, part] of Object.entries<unknown>({ ...value }))
@@ -252,7 +258,7 @@ function describeOperations(document: unknown, isPublic: IsPublicName): readonly
       objectOf(objectOf(resolve(root, operation["requestBody"]))["content"])["application/json"],
     );
     const body = Object.keys(objectOf(objectOf(resolve(root, content["schema"]))["properties"]));
-    const shown = [...named, ...body].map((name) => (isPublic(name) ? name : "{…}"));
+    const shown = [...named, ...body].map((name) => (isPublic(name) ? name : HIDDEN));
     const statuses = Object.keys(objectOf(operation["responses"])).filter((status) =>
       /^(?:\dXX|\d{3}|default)$/i.test(status),
     );
@@ -270,13 +276,11 @@ function describeOperations(document: unknown, isPublic: IsPublicName): readonly
 }
 
 function showPath(path: string, isPublic: IsPublicName): string {
-  const show = (segment: string) => {
-    if (segment.startsWith("{")) return isPublic(segment.slice(1, -1)) ? segment : "{…}";
-    return segment === "" || /^(?:api|mcp|v\d|openapi\.json)$/.test(segment) || isPublic(segment)
-      ? segment
-      : "{…}";
-  };
-  return path.split("/").map(show).join("/");
+  const isShown = (segment: string) => isPublic(segment.replace(/^\{(.*)\}$/, "$1"));
+  return path
+    .split("/")
+    .map((segment) => (segment === "" || isShown(segment) ? segment : HIDDEN))
+    .join("/");
 }
 
 /** The report for people: first what isn't as documented, then the rest. */
