@@ -1,6 +1,8 @@
 // The one error type and its codes. An error knows what happened, whether anything may have been done, and
 // what to do next; whether it is retryable is decided where it is made. Knows nothing of HTTP, MCP or tools.
 
+import { inSentences, say, type Text, textFor } from "./text.ts";
+
 /** Everything that can go wrong. docs/ERRORS.md explains each code. */
 export type ErrorCode =
   | "invalid_input"
@@ -40,9 +42,9 @@ export interface ServiceMessage {
 export interface BridgeErrorFacts {
   readonly code: ErrorCode;
   /** The failure, as one sentence with its full stop. */
-  readonly message: string;
-  /** The next step for the user or model, as one to three sentences. */
-  readonly nextStep: string;
+  readonly message: Text;
+  /** The next step, as one to three sentences. */
+  readonly nextStep: Text;
   /** Set if only the user can take the next step, which then speaks to them. */
   readonly isForUser?: true;
   readonly outcome: Outcome;
@@ -56,7 +58,7 @@ export interface BridgeErrorFacts {
   readonly retryAfterSeconds?: number;
   readonly serviceMessage?: ServiceMessage | undefined;
   /** What the journal knows of the same job, in sentences after the service's words. */
-  readonly journal?: string;
+  readonly journal?: Text;
 }
 
 export class BridgeError extends Error {
@@ -65,7 +67,7 @@ export class BridgeError extends Error {
 
   /** `cause` is for logs in this process only; it is never shown. */
   constructor(facts: BridgeErrorFacts, cause?: unknown) {
-    super(facts.message, cause === undefined ? undefined : { cause });
+    super(textFor("model", facts.message), cause === undefined ? undefined : { cause });
     this.facts = facts;
   }
 }
@@ -112,33 +114,36 @@ const MAYBE_DONE: Record<Effect, string> = {
 const LONG_WAIT_SECONDS = 30;
 
 /**
- * The whole text of a failure for the user or model: what failed, the service's code and status, whether
- * anything was spent or published, whether calling again is safe, and what to do next. `nowMs` is since the epoch,
- * and `done` replaces the sentence about the effect.
+ * The whole text of a failure: what failed, the service's code and status, whether anything was spent or
+ * published, whether calling again is safe, and what to do next. `nowMs` is since the epoch, and `done` replaces
+ * the sentence about the effect.
  */
 export function describeFailure(
   error: BridgeError,
   effect: Effect,
   nowMs: number,
   done = (error.facts.outcome === "unknown" ? MAYBE_DONE : NOTHING_DONE)[effect],
-): string {
+): Text {
   const { facts } = error;
   const { code, message } = facts.serviceMessage ?? {};
+  const withoutStop = say`[${textFor("model", facts.message).replace(/\.$/, "")}|${textFor("person", facts.message).replace(/\.$/, "")}]`;
   const answer = [
     code !== undefined && `service code ${quoteCode(code)}`,
     facts.status !== undefined && `HTTP ${facts.status}`,
   ].filter(Boolean);
-  const sentences = [
-    answer.length === 0 ? facts.message : `${facts.message.replace(/\.$/, "")} (${answer.join(", ")}).`,
+  return inSentences(
+    answer.length === 0 ? facts.message : say`${withoutStop} (${answer.join(", ")}).`,
     message !== undefined &&
       `The service's words: ${JSON.stringify(message)}${/[.!?…]$/.test(message) ? "" : "."}`,
     facts.journal,
     done,
     ...(facts.retryAfterSeconds === undefined || !facts.retryable
-      ? [againSentence(facts), facts.isForUser === true ? `Tell the user: ${facts.nextStep}` : facts.nextStep]
+      ? [
+          againSentence(facts),
+          facts.isForUser === true ? say`[Tell the user: |]${facts.nextStep}` : facts.nextStep,
+        ]
       : [facts.nextStep, afterWaitSentence(facts.retryAfterSeconds, nowMs)]),
-  ];
-  return sentences.filter(Boolean).join(" ");
+  );
 }
 
 /** The machine-readable half of a failure. */
@@ -158,11 +163,11 @@ function againSentence(facts: BridgeErrorFacts): string | undefined {
   return facts.failsAgain === true ? "The same call would fail again." : undefined;
 }
 
-function afterWaitSentence(seconds: number, nowMs: number): string {
+function afterWaitSentence(seconds: number, nowMs: number): Text {
   if (seconds < LONG_WAIT_SECONDS) return "Then calling again is safe.";
   // The minute that begins after the wait, by this computer's clock.
   const from = new Date(Math.ceil((nowMs + seconds * 1000) / 60_000) * 60_000);
-  return `Calling again is safe from ${from.toTimeString().slice(0, 5)} on: tell the user.`;
+  return say`Calling again is safe from ${from.toTimeString().slice(0, 5)} on[: tell the user|].`;
 }
 
 /** True if the same read may succeed a moment later. */

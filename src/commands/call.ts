@@ -7,7 +7,7 @@ import { UsageError } from "../command-line.ts";
 import { BridgeError, cancelledError, describeFailure, errorMeta, toBridgeError } from "../errors.ts";
 import { stateOf } from "../service/job.ts";
 import { createRedact } from "../redact.ts";
-import { inSentences } from "../text.ts";
+import { type Audience, inSentences, say, textFor } from "../text.ts";
 import { getVideoStatus } from "../tools/get-video-status.ts";
 import { declinedError } from "../tools/question.ts";
 import { TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
@@ -18,7 +18,6 @@ import { HELP_WIDTH } from "./help.ts";
 import type { Host } from "./host.ts";
 import { type LocalTools, openTools } from "./local-tools.ts";
 import { commandOf } from "./server-entry.ts";
-import { forTerminal } from "./terminal-text.ts";
 import { TerminalUi } from "./terminal-ui.ts";
 
 const MAX_WAIT_MS = 15 * 60_000;
@@ -38,10 +37,11 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
   const [out, ui] = [new TerminalUi(host), new TerminalUi({ ...host, output: host.errors })];
   let call: Call | undefined;
   let orderedJob: string | undefined;
+  const audience = argv.includes("--json") ? "model" : "person";
   const show = (value: Result, text: string, textUi: TerminalUi) => {
     const redact = createRedact(call?.config.service?.apiKey);
-    if (argv.includes("--json")) out.printJson(value, redact);
-    else textUi.print(redact(textUi.isTerminal ? forTerminal(text) : text));
+    if (audience === "model") out.printJson(value, redact);
+    else textUi.print(redact(text));
   };
   try {
     const read = await readCall(argv, host);
@@ -51,6 +51,7 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
     }
     call = read;
     const tools = openTools("call", call.config, host, ui, {
+      audience,
       // Whatever fails from then on, the video was ordered.
       onStarted: (jobId) => (orderedJob = jobId),
       askUser: (describe) => askAtTerminal(describe, read, host, ui),
@@ -58,7 +59,7 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
     });
     const work = run(call, tools, host, ui, (jobId) => (orderedJob = jobId));
     const outcome = await Promise.race([work, failWhenLeft(call, tools, host, ui)]);
-    const result = withUnrecorded(withUnsaved(outcome, tools), tools);
+    const result = withUnrecorded(withUnsaved(outcome, tools), tools, audience);
     show(result, asText(result), out);
     return exitCodeOf(result, tools, call);
   } catch (error) {
@@ -72,7 +73,7 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
       failure instanceof UsageError
         ? describeUsage(failure, argv, host)
         : inSentences(
-            describeFailure(failure, effect, host.clock.now(), done),
+            textFor(audience, describeFailure(failure, effect, host.clock.now(), done)),
             isOfOtherSandbox && aboutSandboxes(host),
           );
     const job = orderedJob === undefined ? {} : { jobId: orderedJob };
@@ -124,10 +125,10 @@ async function run(
 }
 
 /** Says that the outcome could not be recorded, if the job was followed after that. */
-function withUnrecorded(result: Result, tools: LocalTools): Result {
-  const sentence = describeUnrecorded(tools.unrecorded());
+function withUnrecorded(result: Result, tools: LocalTools, audience: Audience): Result {
+  const sentence = textFor(audience, describeUnrecorded(tools.unrecorded()) ?? "");
   const summary = String(result["summary"]);
-  if (sentence === undefined || summary.includes(sentence)) return result;
+  if (summary.includes(sentence)) return result;
   return { ...result, summary: `${summary} ${sentence}` };
 }
 
@@ -161,8 +162,8 @@ async function askAtTerminal(
     code: "declined",
     message: `There is no terminal to ask in, and ${why}. The question is: ${question.message}`,
     nextStep: onlyTerminal
-      ? "Tell the user to make this call in a terminal, if they want exactly that."
-      : "Call again with --yes only if the user wants exactly that.",
+      ? say`[Tell the user to make|Make] this call in a terminal, if [they|you] want exactly that.`
+      : say`Call again with --yes only if [the user wants|you want] exactly that.`,
     outcome: "not_sent",
     retryable: false,
   });
@@ -180,7 +181,7 @@ async function failWhenLeft({ tool }: Call, tools: LocalTools, host: Host, ui: T
     message: "The call was interrupted.",
     nextStep:
       tool.effect === "spends"
-        ? "Look for the video with list_videos. The same call says what is known, and doesn't pay again."
+        ? say`Look for the video with [|call ]list_videos. The same call says what is known, and doesn't pay again.`
         : "Look at the accounts. The same call says what is known, and doesn't post again.",
     outcome: "unknown",
     retryable: false,

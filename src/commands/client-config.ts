@@ -8,7 +8,7 @@ import { stringify } from "smol-toml";
 import type { ClientName, Command } from "../command-line.ts";
 import { NO_FLAGS, readConfig } from "../config.ts";
 import { NO_KEY } from "../settings/values.ts";
-import { capitalized } from "../text.ts";
+import { capitalized, quoteWord } from "../text.ts";
 import { VERSION } from "../version.ts";
 import {
   addCommandOf,
@@ -29,7 +29,6 @@ import {
   launch,
   type LaunchOptions,
   ownCommand,
-  quoteWord,
   SERVER,
 } from "./server-entry.ts";
 import { TerminalUi } from "./terminal-ui.ts";

@@ -46,6 +46,7 @@ export async function runDemo(host: Host): Promise<number> {
     };
     const config = readConfig(settings, { ...NO_FLAGS, sandbox: true }, temporaryDir);
     const tools = openTools("demo", config, host, ui, {
+      audience: "person",
       askUser: async (describe) => {
         const { message, yes } = await describe();
         ui.step("Your client asks you before anything is paid or posted", [message, `You choose: ${yes}`]);

@@ -11,7 +11,6 @@ import { DEFAULTS } from "../service/options.ts";
 import { platformTitle } from "../service/platforms.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
 import { capitalized, cleanServiceText, inSentences, quote } from "../text.ts";
-import type { Guidance } from "../tools/tool.ts";
 import type { Host } from "./host.ts";
 import { openJournal, openJournalStore } from "./open-journal.ts";
 import { TerminalUi } from "./terminal-ui.ts";
@@ -38,7 +37,11 @@ export async function runHistory(json: boolean, host: Host): Promise<number> {
 async function readHistory(
   config: Config,
   clock: Clock,
-): Promise<Guidance & { readonly requests?: readonly ReturnType<typeof describe>[] }> {
+): Promise<{
+  readonly summary: string;
+  readonly nextStep?: string;
+  readonly requests?: readonly ReturnType<typeof describe>[];
+}> {
   const wrong = config.problems.find(({ variable }) => JOURNAL_SETTINGS.includes(variable));
   if (wrong !== undefined)
     return { summary: `${wrong.variable} ${wrong.problem}.`, nextStep: `${wrong.fix}.` };

@@ -2,6 +2,7 @@
 
 import { once } from "node:events";
 import type * as z from "zod";
+import { type Audience } from "../text.ts";
 import { pause } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { mayPass } from "../errors.ts";
@@ -19,6 +20,7 @@ import type { TerminalUi } from "./terminal-ui.ts";
 export type LocalTools = ReturnType<typeof openTools>;
 
 interface LocalOptions extends Pick<OpenOptions, "onWait"> {
+  readonly audience: Audience;
   readonly askUser: ToolContext["askUser"];
   /** Gets the id of each job that is started. */
   readonly onStarted?: (jobId: string) => void;
@@ -33,7 +35,7 @@ export function openTools(
   config: Config,
   { clock, errors, interrupted: signal }: Host,
   ui: TerminalUi,
-  { askUser, onWait, onStarted = () => {} }: LocalOptions,
+  { audience, askUser, onWait, onStarted = () => {} }: LocalOptions,
 ) {
   const application = openApplication(config, clock, (line) => errors.write(line), { onWait });
   const { jobs, videoSaver, waitForEnd, publishOnce } = application;
@@ -44,6 +46,7 @@ export function openTools(
     ...application,
     signal,
     askUser,
+    audience,
     client: `faceless-video-mcp ${command} ${VERSION}`,
     maxWaitSeconds: USUAL_WAIT_SECONDS,
     waitForEnd: (job, forMs) => waitForEnd({ job, forMs, signal, onChange() {} }),

@@ -1,6 +1,7 @@
 // How an entry starts this server, so that no project can substitute another program. Pure.
 
 import { join } from "node:path";
+import { quoteWord } from "../text.ts";
 import { VERSION } from "../version.ts";
 
 /** The name in clients' lists. Some put it before tool names, which they cut or refuse at 60 characters. */
@@ -62,14 +63,4 @@ export function commandOf(
   { files, isOnNpm }: { readonly files: string; readonly isOnNpm: boolean },
 ) {
   return ownCommand(words, join(files, "bin.cjs"), isOnNpm);
-}
-
-/** A word as a POSIX shell takes it, or PowerShell. */
-export function quoteWord(word: string, windows = false): string {
-  // npm's .ps1 files lose a bare --, and cut a bare word that begins with - at its colon.
-  const isPlain = windows ? /^(?:--?[A-Za-z][\w-]*|[A-Za-z\d][\w.:/\\@-]*)$/ : /^[\w@%+=:,./-]+$/;
-  if (isPlain.test(word)) return word;
-  if (!windows) return `'${word.replaceAll("'", `'\\''`)}'`;
-  // PowerShell passes quotation marks on unchanged, and the program would obey those without a backslash.
-  return `'${word.replaceAll("'", "''").replace(/(\\*)"/g, '$1$1\\"')}'`;
 }

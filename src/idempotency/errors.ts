@@ -5,9 +5,20 @@ import { BridgeError, type ErrorCode, STALE_CODE } from "../errors.ts";
 import { platformTitle } from "../service/platforms.ts";
 import type { Video } from "../service/responses.ts";
 import { FOREIGN_ROOT } from "./private-folder.ts";
-import { describeAge, inSentences, inWords, quote, quoteName } from "../text.ts";
+import {
+  capitalized,
+  describeAge,
+  inSentences,
+  inWords,
+  quote,
+  quoteName,
+  quoteWord,
+  say,
+  type Text,
+} from "../text.ts";
 
 const MAX_CANDIDATES = 5;
+const CHECK_LIST = say`[Check list_videos for it|Look for it with call list_videos]`;
 
 /** The code that an error gives for sending the request all the same. */
 interface GivenCode {
@@ -20,25 +31,25 @@ interface Repeat extends GivenCode {
   readonly ageMs: number;
 }
 
-function notSent(code: ErrorCode, message: string, nextStep: string): BridgeError {
+function notSent(code: ErrorCode, message: Text, nextStep: Text): BridgeError {
   return new BridgeError({ code, message, nextStep, outcome: "not_sent", retryable: false });
 }
 
 /** The order looks like a mistake. Not retryable: a client that repeats a call by itself would pay. */
 export function checkOrderError(
-  warnings: readonly { readonly finding: string; readonly advice: string }[],
+  warnings: readonly { readonly finding: string; readonly advice: Text }[],
   { code, isStale }: GivenCode,
 ): BridgeError {
   return notSent(
     "check_order",
     inSentences(
       isStale && STALE_CODE,
-      "Not sent, since it may not be what the user means.",
+      say`Not sent, since it may not be what [the user means|you mean].`,
       ...warnings.map(({ finding }) => finding),
     ),
     inSentences(
       ...warnings.map(({ advice }) => advice),
-      `Only if you have told the user this, and they then want the order as it is, call generate_video again with confirm: "${code}".`,
+      say`Only if [you have told the user this, and they then|you] want the order as it is, [call generate_video again with confirm: "${code}"|repeat the call with --confirm ${code}].`,
     ),
   );
 }
@@ -48,7 +59,7 @@ export function orderInProgressError(ageMs: number): BridgeError {
   return notSent(
     "in_progress",
     `Not sent: a video of the same words was ordered ${describeAge(ageMs)}, and its outcome is not known yet.`,
-    "Check list_videos for it, and follow it with get_video_status if it is there. If it isn't, tell the user that it may still be starting. Don't order it again, not even in other words or with other settings.",
+    say`${CHECK_LIST}, and follow it with [get_video_status|call get_video_status --wait] if it is there. If it isn't, [tell the user that |]it may still be starting. Don't order it again, not even in other words or with other settings.`,
   );
 }
 
@@ -57,7 +68,10 @@ export function publicationInProgressError(ageMs: number, platforms: readonly st
   return notSent(
     "in_progress",
     `Not sent: ${describeAge(ageMs)} this video was sent to ${titlesOf(platforms)}, and the outcome is not known yet, so it may already be public there.`,
-    `Tell the user to look at ${accountsOf(platforms)}. If the answer comes, get_video_status shows it.`,
+    inSentences(
+      say`[Tell the user to look|Look] at ${accountsOf(platforms)}.`,
+      say`If the answer comes, [|call ]get_video_status shows it.`,
+    ),
   );
 }
 
@@ -70,7 +84,7 @@ export function duplicateOrderError({ ageMs, code, isStale }: Repeat, count: num
       isStale && STALE_CODE,
       `Not sent: a video of the same words was ordered ${describeAge(ageMs)}${others} and its answer never came, so it may have been made.`,
     ),
-    `Check list_videos for it. Only if it isn't there, and the user still wants it, call generate_video again with confirm: "${code}". Don't order it in other words or with other settings instead.`,
+    say`${CHECK_LIST}. Only if it isn't there, and [the user still wants|you still want] it, [call generate_video again with confirm: "${code}"|repeat the call with --confirm ${code}]. Don't order it in other words or with other settings instead.`,
   );
 }
 
@@ -87,10 +101,11 @@ export function duplicatePublicationError(
       `Not sent: ${describeAge(ageMs)} this video was sent to ${titlesOf(unknown)} and the outcome is not known, so it may already be public there.`,
     ),
     inSentences(
-      `Ask the user to look at ${accountsOf(unknown)}. Only if they have looked since, the video isn't there, and they still want it, call publish_video again with platforms ${JSON.stringify(unposted)} and confirm: "${code}".`,
+      say`[Ask the user to look|Look] at ${accountsOf(unknown)}.`,
+      say`Only if [they|you] have looked since, the video isn't there, and [they|you] still want it, [call publish_video again with platforms ${JSON.stringify(unposted)} and confirm: "${code}"|repeat the call with --platforms ${quoteWord(unposted.join(","))} --confirm ${code}].`,
       unknown.length > 1 && "If it is missing on some of them, name those alone to get the code for them.",
       free.length > 0 &&
-        `To publish on ${titlesOf(free)} alone, call with platforms ${JSON.stringify(free)}.`,
+        say`To publish on ${titlesOf(free)} alone, [call with platforms ${JSON.stringify(free)}|repeat the call with --platforms ${quoteWord(free.join(","))}].`,
     ),
   );
 }
@@ -112,7 +127,7 @@ export function limitError(max: number, ordered: number, failed: number): Bridge
   return notSent(
     "limit_reached",
     `The limit of ${max} ${videos} in 24 hours is reached${count}.`,
-    "Tell the user: the limit is set in this server's settings, which only they can change.",
+    say`[Tell the user: the limit is set in this server's settings, which only they can change|It is set by FACELESS_MAX_GENERATIONS].`,
   );
 }
 
@@ -133,7 +148,7 @@ export class JournalError extends BridgeError {
     super({
       code: use === "written" ? "journal_unwritable" : "journal_unreadable",
       message: `The journal that guards against paying or posting twice ${problem}.`,
-      nextStep: `Tell the user: ${fix}, then call again.`,
+      nextStep: say`[Tell the user: ${fix}|${capitalized(fix)}], then call again.`,
       outcome: "not_sent",
       retryable: true,
     });
@@ -177,7 +192,7 @@ function fixFor(use: "read" | "written", reason: string, place: string): string 
 export function withoutWaiting(error: unknown): unknown {
   if (!(error instanceof BridgeError) || !error.facts.retryable) return error;
   const { retryAfterSeconds: _, ...facts } = error.facts;
-  const nextStep = "Ask the user whether they still want it posted a second time before you call again.";
+  const nextStep = say`[Ask the user whether they|Call again only if you] still want it posted a second time[ before you call again|].`;
   return new BridgeError({ ...facts, retryable: false, nextStep }, error);
 }
 

@@ -2,6 +2,7 @@
 // unknown, or sends the request once. `run` has all steps in their order; guard.ts records and waits.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { inSentences, type Text } from "../text.ts";
 import { stateOf } from "../service/job.ts";
 import { BridgeError, DeadlineError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
@@ -75,7 +76,7 @@ export interface OrderWarning {
   /** The finding in figures, as one or more sentences. */
   readonly finding: string;
   /** The advice, as a sentence. */
-  readonly advice: string;
+  readonly advice: Text;
 }
 
 /** The order that the user is asked about. */
@@ -262,7 +263,7 @@ export class GenerateOnce {
     const possible = isKnown ? jobs.possibleJobs(videos, journal.ageMs(entry)) : [];
     const ids = new Set(possible.map(({ jobId }) => jobId));
     const candidates = isKnown ? videos.filter(({ jobId }) => ids.has(jobId)) : undefined;
-    const nextStep = `${describeCandidates(candidates)} ${failure.facts.nextStep}`;
+    const nextStep = inSentences(describeCandidates(candidates), failure.facts.nextStep);
     return new BridgeError({ ...failure.facts, nextStep }, failure);
   }
 

@@ -1,7 +1,7 @@
 // Polls all followed jobs in the background: one loop, one request after the other, the most overdue job first.
 // The schedule says when a job is due, the rate limiter how much may be sent.
 
-import { BridgeError } from "../errors.ts";
+import { BridgeError, toBridgeError } from "../errors.ts";
 import { isEnded } from "../service/job.ts";
 import type { Log } from "../log.ts";
 import { type Clock, pause } from "../clock.ts";
@@ -218,7 +218,8 @@ export class Poller {
       }
     } catch (error) {
       if (this.#endIfUnauthorized(error)) return;
-      const { code, message, retryAfterSeconds = 0 } = error instanceof BridgeError ? error.facts : {};
+      const { facts, message } = toBridgeError(error, "rejected");
+      const { code, retryAfterSeconds = 0 } = facts;
       job.notFound = code === "not_found" ? job.notFound + 1 : 0;
       if (job.notFound > 1) return this.#end(job, `Following ended. ${message}`);
       const nowMs = this.#nowMs();

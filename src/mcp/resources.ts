@@ -73,7 +73,7 @@ export async function describeJob(
   if (hasEnded(jobs.get(jobId))) await jobs.readJournal();
   await videoSaver.refresh([jobId]);
   const { result, ...guidance } = describe(jobs.get(jobId), { config, nowMs: clock.now(), ...options });
-  return withGuidance(guidance, result);
+  return withGuidance(guidance, result, "model");
 }
 
 function catalog({ sandbox, sandboxSeconds }: Application["config"]) {

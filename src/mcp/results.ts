@@ -2,7 +2,7 @@
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { type BridgeError, describeFailure, type Effect, errorMeta, toBridgeError } from "../errors.ts";
-import { inSentences } from "../text.ts";
+import { inSentences, textFor } from "../text.ts";
 import type { Application } from "./application.ts";
 
 /** Text and structure say the same, since some clients show the model only one of them. */
@@ -22,7 +22,7 @@ export function failureResult(
   { clock, nameSettings }: Pick<Application, "clock" | "nameSettings">,
   addition?: string,
 ): CallToolResult {
-  const text = nameSettings(describeFailure(error, effect, clock.now()));
+  const text = nameSettings(textFor("model", describeFailure(error, effect, clock.now())));
   return {
     content: [{ type: "text", text: inSentences(text, addition) }],
     isError: true,
@@ -41,6 +41,6 @@ export function readError(
   if (failure.facts.code === "not_found" && !failure.facts.retryable) return unknown;
   log.info(failure.message, failure.cause);
   const details = { ...data, "faceless/error": errorMeta(failure) };
-  const text = nameSettings(describeFailure(failure, "reads", clock.now()));
+  const text = nameSettings(textFor("model", describeFailure(failure, "reads", clock.now())));
   return new ProtocolError(ProtocolErrorCode.InternalError, text, details);
 }

@@ -16,6 +16,7 @@ import {
 import * as z from "zod";
 import { hasEnded, lastState, startedAtMs } from "../jobs/job-record.ts";
 import { JOB_ID, jobIdFrom, jobUri } from "../service/job.ts";
+import { textFor } from "../text.ts";
 import { describe } from "../tools/describe.ts";
 import type { Application } from "./application.ts";
 import type { ConnectedClient } from "./connected-client.ts";
@@ -174,7 +175,7 @@ export class Tasks {
     return {
       ...common,
       status: done ? "completed" : "working",
-      statusMessage: describe({ ...record, posts: [] }, { config, nowMs }).summary,
+      statusMessage: textFor("model", describe({ ...record, posts: [] }, { config, nowMs }).summary),
     };
   }
 

@@ -121,6 +121,7 @@ function toolContext(application: Application, server: McpServer["server"], mcpR
     clock,
     signal,
     client: describeClient(info),
+    audience: "model",
     maxWaitSeconds: maxWaitSeconds(info, mcpReq._meta?.progressToken !== undefined),
     // A server that is not set up asks nothing: the request says what is missing.
     askUser: async (question) => config.problems.length > 0 || elicitation.confirm(server, mcpReq, question),

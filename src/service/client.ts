@@ -1,6 +1,7 @@
 // The service's documented operations, one method each. Knows nothing of tools or polling.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { inSentences, say } from "../text.ts";
 import { pause } from "../clock.ts";
 import type { ConfigProblem, ServiceConfig } from "../config.ts";
 import { BridgeError, toBridgeError } from "../errors.ts";
@@ -42,26 +43,23 @@ export const OPERATIONS = {
   generate: {
     verb: "start the video",
     method: "POST",
-    whenUnknown:
-      "Look for the video with list_videos. If it is there, follow it with get_video_status. Don't start it again, not even in other words or with other settings.",
+    whenUnknown: say`Look for the video with [|call ]list_videos. If it is there, follow it with [get_video_status|call get_video_status --wait]. Don't start it again, not even in other words or with other settings.`,
   },
   getJob: {
     verb: "read the job's status",
     method: "GET",
     notFound: {
       message: "The service knows no job with this jobId.",
-      nextStep:
-        "Use a jobId that list_videos shows, unchanged. Calling again is safe, but helps only if the video was started a moment ago.",
+      nextStep: say`Use a [jobId|job's id] that [|call ]list_videos shows, unchanged. Calling again is safe, but helps only if the video was started a moment ago.`,
     },
   },
   publish: {
     verb: "publish the video",
     method: "POST",
-    whenUnknown:
-      "The video may already be public: ask the user to look at the accounts. Publish it again only if it is not there and the user still wants it.",
+    whenUnknown: say`The video may already be public: [ask the user to |]look at the accounts. Publish it again only if it is not there and [the user still wants|you still want] it.`,
     notFound: {
       message: "The service refused to publish the video: it found no such job or account.",
-      nextStep: "Tell the user what the service says.",
+      nextStep: say`[Tell the user what the service says.|]`,
     },
   },
   listVideos: { verb: "list the videos", method: "GET" },
@@ -74,7 +72,7 @@ export const OPERATIONS = {
     method: "GET",
     notFound: {
       message: "The service offers no list of the connected platforms.",
-      nextStep: "Ask the user which accounts are connected: the service's website shows them.",
+      nextStep: say`[Ask the user|Look up] which accounts are connected: the service's website shows them.`,
     },
   },
 } as const satisfies Record<string, Operation>;
@@ -221,12 +219,16 @@ export class ServiceClient {
 /** The error of every call while the server is not set up: what has to be set, and how. */
 export function notConfiguredError(problems: readonly ConfigProblem[]): BridgeError {
   const list = problems.map(({ variable, problem }) => `${variable} ${problem}`).join("; ");
-  const fixes = problems.map(({ variable, fix }) => `${variable}: ${fix}.`).join(" ");
+  const fixes = problems.map(({ variable, fix }) => `${variable}: ${fix}.`);
   const needsAccount = problems.some(({ isUnset }) => isUnset);
   return new BridgeError({
     code: "not_configured",
     message: `This server is not set up: ${list}.`,
-    nextStep: `${fixes} Then restart this server.${needsAccount ? " To try it without an account, start it with --sandbox." : ""}`,
+    nextStep: inSentences(
+      ...fixes,
+      say`[Then restart this server.|]`,
+      needsAccount && say`To try it without an account, [start it with|add] --sandbox.`,
+    ),
     isForUser: true,
     outcome: "not_sent",
     retryable: false,

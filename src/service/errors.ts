@@ -2,7 +2,7 @@
 // and whether the call may be repeated. Loads no HTTP client.
 
 import { BridgeError, type BridgeErrorFacts, type Outcome, type ServiceMessage } from "../errors.ts";
-import { cleanServiceText, quote } from "../text.ts";
+import { cleanServiceText, inSentences, quote, say, type Text } from "../text.ts";
 import type { ParsedResponse } from "./responses.ts";
 import { isInconclusive, type Method } from "./retry.ts";
 import { readEnvelope, readWords } from "./service-words.ts";
@@ -16,9 +16,9 @@ export interface Operation {
   /** How many platforms a post names; undefined for any other request. */
   readonly platforms?: number | undefined;
   /** The next step after a POST that may have been carried out. Must not call a repeat safe after a wait. */
-  readonly whenUnknown?: string;
+  readonly whenUnknown?: Text;
   /** The meaning of a 404 in the service's own words, and the next step. */
-  readonly notFound?: { readonly message: string; readonly nextStep: string };
+  readonly notFound?: { readonly message: string; readonly nextStep: Text };
 }
 
 const NOT_SENT = { outcome: "not_sent", retryable: true } as const;
@@ -133,12 +133,22 @@ interface Refused {
 
 /** What each reason means, and the next step. */
 const REFUSALS: Readonly<
-  Record<Refusal, (refused: Refused) => Pick<BridgeErrorFacts, "code" | "message" | "nextStep" | "isForUser">>
+  Record<
+    Refusal,
+    (
+      refused: Refused,
+    ) => Pick<BridgeErrorFacts, "code" | "nextStep" | "isForUser"> & { readonly message: string }
+  >
 > = {
   "no credits": ({ operation: { verb }, isSandbox }) => ({
     code: "out_of_credits",
     message: `The service refused to ${verb}: the account does not have enough credits.`,
-    nextStep: `${isSandbox ? "Restart this server or, if it runs by itself, the sandbox: it then has new credits." : "Add credits to the account."} Calling again is safe after that.`,
+    nextStep: inSentences(
+      isSandbox
+        ? say`Restart [this server or, if it runs by itself, the sandbox|the sandbox]: it then has new credits.`
+        : "Add credits to the account.",
+      "Calling again is safe after that.",
+    ),
     isForUser: true,
   }),
   "in front": ({ operation: { verb }, answer: { status }, words }) => {
@@ -166,14 +176,12 @@ const REFUSALS: Readonly<
   "post refused": ({ operation: { verb } }) => ({
     code: "unauthorized",
     message: `The service refused to ${verb}.`,
-    nextStep:
-      "Tell the user what the service says: it may be about the API key, or about an account on the platform.",
+    nextStep: say`[Tell the user what the service says: it|It] may be about the API key, or about an account on the platform.`,
   }),
   "key refused": ({ operation: { verb } }) => ({
     code: "unauthorized",
     message: `The service refused to ${verb}: it did not accept the API key.`,
-    nextStep:
-      "Check FACELESS_API_KEY: create a key in the service's account settings, section API, and restart this server with it.",
+    nextStep: say`Check FACELESS_API_KEY: create a key in the service's account settings, section API, and [restart this server with it|set it here].`,
     isForUser: true,
   }),
   "not allowed": ({ operation: { verb } }) => ({
@@ -206,7 +214,7 @@ const REFUSALS: Readonly<
   "with words": ({ operation: { verb } }) => ({
     code: "refused",
     message: `The service refused to ${verb}.`,
-    nextStep: "Tell the user what the service says, and call again only with what they want.",
+    nextStep: say`[Tell the user what the service says, and call again only with what they want|Change what the service names, then call again].`,
   }),
 };
 
@@ -286,7 +294,7 @@ export function outOfTimeError({ verb }: Operation): BridgeError {
   return new BridgeError({
     code: "timeout",
     message: `Too little time was left to ${verb}, so the request was not sent.`,
-    nextStep: "Make the same call once more. If that fails too, tell the user.",
+    nextStep: inSentences("Make the same call once more.", say`[If that fails too, tell the user.|]`),
     ...NOT_SENT,
   });
 }
@@ -306,7 +314,7 @@ export function pagingLoopError(parameter: string): BridgeError {
   return new BridgeError({
     code: "paging_loop",
     message: `The service returned the cursor that was sent to it, so the list would never end. It probably does not know the paging parameter ${quote(parameter, 60)}.`,
-    nextStep: "Call list_videos without cursor and with a larger limit, to see more videos on one page.",
+    nextStep: say`Call list_videos without [cursor|--cursor] and with a larger [limit|--limit], to see more videos on one page.`,
     ...REJECTED,
     failsAgain: true,
   });
@@ -328,8 +336,7 @@ export function mcpResponseError(problem: string, cause?: unknown): BridgeError 
     {
       code: "bad_answer",
       message: `The answer of the service's MCP endpoint could not be used: ${problem}.`,
-      nextStep:
-        "Try again once, in a minute. If that fails too, tell the user to look at the service's website.",
+      nextStep: say`Try again once, in a minute. If that fails too, [tell the user to |]look at the service's website.`,
       outcome: "unknown",
       retryable: true,
     },
@@ -341,6 +348,6 @@ function wholeSeconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1000));
 }
 
-function waitStep(seconds: number | undefined): string {
+function waitStep(seconds: number | undefined): Text {
   return seconds === undefined ? TRY_AGAIN : `Wait ${seconds} s before the next call.`;
 }

@@ -1,6 +1,7 @@
 // Explains a failed connection: the error of Node or undici as a reason and a fix that a user can follow, and
 // whether the request was sent. Knows nothing of operations.
 
+import { say, type Text } from "../text.ts";
 import type { ServiceResponse } from "./responses.ts";
 
 export type FailureKind = "timeout" | "cancelled" | "unreadable" | "network";
@@ -11,10 +12,10 @@ export interface NetworkFailure {
   /** A clause that follows a colon, with the code if searching for it helps. */
   readonly reason: string;
   /** One or two sentences for the user. */
-  readonly fix: string;
+  readonly fix: Text;
 }
 
-export const TRY_AGAIN = "Try again once, in a minute. If that fails too, tell the user.";
+export const TRY_AGAIN: Text = say`Try again once, in a minute.[ If that fails too, tell the user.|]`;
 export const CHECK_URL =
   "Check FACELESS_BASE_URL: it must lead to the service itself, not to its website or a sign-in page.";
 const CHECK_NETWORK = "Check the network, the proxy settings and FACELESS_BASE_URL.";
@@ -98,11 +99,11 @@ export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
   ),
 };
 
-function failure(reason: string, fix: string, kind: FailureKind = "network"): NetworkFailure {
+function failure(reason: string, fix: Text, kind: FailureKind = "network"): NetworkFailure {
   return { kind, reason, fix };
 }
 
-function failures(codes: readonly string[], reason: string, fix: string): Record<string, NetworkFailure> {
+function failures(codes: readonly string[], reason: string, fix: Text): Record<string, NetworkFailure> {
   return Object.fromEntries(codes.map((code) => [code, failure(`${reason} (${code})`, fix)]));
 }
 
@@ -148,7 +149,7 @@ function networkCode(error: unknown): string {
 export interface TransportFacts extends Omit<NetworkFailure, "fix"> {
   /** False only if certainly no byte of the request was sent. */
   readonly sent: boolean;
-  readonly fix?: string;
+  readonly fix?: Text;
   /** Set if the status line arrived before the body failed. */
   readonly status?: number | undefined;
   /** The answer that may still come. It rejects with a TransportFailure if none does. */

@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { BridgeError } from "../errors.ts";
 import { JOB_ID, readJobId } from "../service/job.ts";
-import { isNullWord, readSeconds } from "../text.ts";
+import { isNullWord, readSeconds, say } from "../text.ts";
 import type { Question } from "./question.ts";
 import type { ToolContext } from "./tool.ts";
 
@@ -28,7 +28,7 @@ export async function confirmByUser(
   if (isAgreed || !mustAsk) return { isAgreed, userMs: clock.monotonicMs() - askedMs };
   throw new BridgeError({
     code: "declined",
-    message: `Here nothing is ${done} without the user's yes, and this client can't ask for it.`,
+    message: say`Here nothing is ${done} without [the user's|your] yes, and this client can't ask for it.`,
     nextStep:
       "Use a client that can ask, or the service's website. Only you can change this, in this server's settings.",
     isForUser: true,

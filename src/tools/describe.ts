@@ -2,13 +2,13 @@
 // comes from the job's record. The tables have a sentence per item; those that don't apply are left out.
 
 import type { Config } from "../config.ts";
-import type { JobLookup } from "../idempotency/generate-once.ts";
+import type { AlreadyStarted } from "../idempotency/generate-once.ts";
 import { type JobState, jobUri, stateOf, UNLISTED_MS } from "../service/job.ts";
 import { ageMs, type JobOrder, type JobPost, type JobRecord, lastState } from "../jobs/job-record.ts";
 import { renderTime } from "../service/options.ts";
 import { platformTitle } from "../service/platforms.ts";
 import type { Job } from "../service/responses.ts";
-import { cutText, describeAge, inSentences, inWords, quote } from "../text.ts";
+import { cutText, describeAge, inSentences, inWords, quote, quoteWord, say, type Text } from "../text.ts";
 import { describeArguments, describePost, linkOf, newestOf, savedToOf } from "./record-fields.ts";
 import { type ToolOutcome, USUAL_WAIT_SECONDS } from "./tool.ts";
 
@@ -37,7 +37,7 @@ interface Facts extends DescribeOptions {
   readonly isLinkMissing: boolean;
 }
 
-type Sentence = (facts: Facts) => string | false | undefined;
+type Sentence = (facts: Facts) => Text | false | undefined;
 
 /** A job with what this computer knows of it. */
 export function describe(record: JobRecord, options: DescribeOptions): ToolOutcome<Job> {
@@ -117,7 +117,7 @@ const SUMMARY: Readonly<Record<JobState, readonly Sentence[]>> = {
     ({ record: { saved } }) => {
       if (saved === undefined || saved.state === "removed") return undefined;
       if (saved.state === "failed")
-        return `It could not be saved on this computer: ${saved.problem}. A later get_video_status tries again.`;
+        return say`It could not be saved on this computer: ${saved.problem}. A later [|call ]get_video_status tries again.`;
       return `It ${saved.state === "saved" ? "is" : "will be"} saved as ${saved.path}.`;
     },
     ({ posts }) => posts === undefined && "Where it was posted is not known: the journal can't be read.",
@@ -140,42 +140,61 @@ const SUMMARY: Readonly<Record<JobState, readonly Sentence[]>> = {
   ],
 };
 
-const whenLong: Sentence = ({ isLong, config }) =>
+/** get_video_status, or the command that calls it for this job. */
+function statusOf(jobId: string): Text {
+  return say`[get_video_status|call get_video_status --jobId ${quoteWord(jobId)}]`;
+}
+
+/** The same call, until the job has ended. */
+export function waitFor(jobId: string, maxWaitSeconds: number): Text {
+  return say`${statusOf(jobId)} [and waitSeconds ${maxWaitSeconds}|--wait]`;
+}
+
+const whenLong: Sentence = ({ isLong, config, job: { jobId } }) =>
   isLong &&
-  `Tell the user that it takes unusually long. Look again with get_video_status when they ask${config.readOnly ? "" : ", and don't generate it again"}.`;
-const whenNotFollowed: Sentence = ({ record }) =>
-  record.followingEnded !== undefined && "Tell the user. Look again with get_video_status when they ask.";
-const wait: Sentence = ({ maxWaitSeconds = USUAL_WAIT_SECONDS }) =>
-  `Call get_video_status again with waitSeconds ${maxWaitSeconds}.`;
+  inSentences(
+    say`[Tell the user that it|It] takes unusually long.`,
+    say`Look again with ${statusOf(jobId)} [when they ask|later]${config.readOnly ? "" : ", and don't generate it again"}.`,
+  );
+const whenNotFollowed: Sentence = ({ record, job: { jobId } }) =>
+  record.followingEnded !== undefined &&
+  inSentences(say`[Tell the user.|]`, say`Look again with ${statusOf(jobId)} [when they ask|later].`);
+const wait: Sentence = ({ job: { jobId }, maxWaitSeconds = USUAL_WAIT_SECONDS }) =>
+  say`[Call get_video_status again with waitSeconds ${maxWaitSeconds}|Follow it with ${waitFor(jobId, 0)}].`;
 
 /** The first one that applies. */
 const NEXT_STEP: Readonly<Record<JobState, readonly Sentence[]>> = {
   rendering: [whenLong, whenNotFollowed, wait],
   other: [whenLong, whenNotFollowed, wait],
   refunded: [
-    ({ config }) => config.readOnly && "Tell the user.",
-    () => "Tell the user. The same video can be generated again if they still want it.",
+    ({ config }) => config.readOnly && say`[Tell the user.|]`,
+    () => say`[Tell the user. |]The same video can be generated again if [they|you] still want it.`,
   ],
   ready: [
     // A job of unknown age may be an old one, whose link never comes.
-    ({ isLinkMissing, record, ageMs = Infinity }) =>
+    ({ isLinkMissing, record, job: { jobId }, ageMs = Infinity }) =>
       isLinkMissing &&
       (record.isLinkUnread === true || ageMs >= LONG_RENDER_MS) &&
-      "Tell the user that it is ready. Look for the link with get_video_status when they ask for it.",
+      inSentences(
+        say`[Tell the user that it is ready.|]`,
+        say`Look for the link with ${statusOf(jobId)} [when they ask for it|later].`,
+      ),
     ({ isLinkMissing }) => isLinkMissing && "Call get_video_status again in a few seconds for that link.",
-    ({ job }) => job.finalVideoUrl === undefined && "Tell the user to watch it on the service's website.",
+    ({ job }) =>
+      job.finalVideoUrl === undefined && say`[Tell the user to watch|Watch] it on the service's website.`,
     ({ posts = [] }) => {
       const unseen = titlesOf(posts, ({ result }) => linkOf(result) === undefined);
       return (
-        unseen && `Show the user the link${andPosts(posts)} Tell them to look for the post on ${unseen}.`
+        unseen && inSentences(showLinks(posts), say`[Tell them to look|Look] for the post on ${unseen}.`)
       );
     },
-    ({ posts = [] }) => `Show the user the link${andPosts(posts)}`,
+    ({ posts = [] }) => showLinks(posts),
   ],
 };
 
-function andPosts(posts: readonly JobPost[]): string {
-  return posts.some(({ result }) => linkOf(result) !== undefined) ? ", and those of the posts." : ".";
+function showLinks(posts: readonly JobPost[]): Text {
+  const hasLinks = posts.some(({ result }) => linkOf(result) !== undefined);
+  return say`[Show the user the link${hasLinks ? ", and those of the posts" : ""}.|]`;
 }
 
 /** The posts of a job that the journal knows, with their links, as a sentence for a read that failed. */
@@ -223,39 +242,42 @@ const PROGRESS: Readonly<Record<JobState, (job: Job) => string>> = {
  * The job of an earlier order of the same words, if it was found: a clause with its full stop, and the next step.
  * `ordered` is a phrase such as "ordered 3 minutes ago".
  */
-export function describeEarlierJob(job: JobLookup, ageMs: number, ordered: string): EarlierJob {
+export function describeEarlierJob(
+  { job, jobId, ageMs }: Pick<AlreadyStarted, "job" | "jobId" | "ageMs">,
+  ordered: string,
+): EarlierJob {
   if (typeof job === "object") return EARLIER[stateOf(job.status)](job, ordered);
-  if (job === undefined) return [earlier(ordered, "its status could not be read just now"), FOLLOW];
+  if (job === undefined) return [earlier(ordered, "its status could not be read just now"), follow(jobId)];
   return ageMs < UNLISTED_MS
-    ? [earlier(ordered, "the service does not list it yet, or not with this key"), FOLLOW]
-    : [earlier(ordered, "the service does not know it with this key"), "Tell the user."];
+    ? [earlier(ordered, "the service does not list it yet, or not with this key"), follow(jobId)]
+    : [earlier(ordered, "the service does not know it with this key"), say`[Tell the user.|]`];
 }
 
-type EarlierJob = readonly [state: string, nextStep: string];
+type EarlierJob = readonly [state: string, nextStep: Text];
 
-const FOLLOW = "Follow it with get_video_status.";
+const follow = (jobId: string): Text => say`Follow it with ${statusOf(jobId)}[| --wait].`;
 
 function earlier(ordered: string, how: string): string {
   return `a video of the same words was ${ordered}, and ${how}.`;
 }
 
-function earlierOther({ status }: Job, ordered: string): EarlierJob {
-  return [earlier(ordered, `the service gives its status as ${quote(status, 60)}`), FOLLOW];
+function earlierOther({ jobId, status }: Job, ordered: string): EarlierJob {
+  return [earlier(ordered, `the service gives its status as ${quote(status, 60)}`), follow(jobId)];
 }
 
 const EARLIER: Readonly<Record<JobState, (job: Job, ordered: string) => EarlierJob>> = {
-  rendering: (_, ordered) => [earlier(ordered, "it is still rendering"), FOLLOW],
+  rendering: ({ jobId }, ordered) => [earlier(ordered, "it is still rendering"), follow(jobId)],
   other: earlierOther,
   refunded: earlierOther,
-  ready: ({ finalVideoUrl: link }, ordered) =>
+  ready: ({ jobId, finalVideoUrl: link }, ordered) =>
     link === undefined
-      ? [earlier(ordered, "it is ready"), "Get its link with get_video_status."]
-      : [`a video of the same words is ready: ${link} It was ${ordered}.`, "Show the user the link."],
+      ? [earlier(ordered, "it is ready"), say`Get its link with ${statusOf(jobId)}.`]
+      : [`a video of the same words is ready: ${link} It was ${ordered}.`, showLinks([])],
 };
 
 interface Obstacle {
   readonly message: string;
-  readonly nextStep: string;
+  readonly nextStep: Text;
   /** True if the same call may succeed later. */
   readonly isTemporary: boolean;
 }
@@ -268,20 +290,19 @@ export function obstacleOf(job: Job, maxWaitSeconds: number): Obstacle | undefin
 type DescribeObstacle = (job: Job, maxWaitSeconds: number) => Obstacle;
 
 const OBSTACLES: Readonly<Record<JobState, DescribeObstacle | undefined>> = {
-  rendering: (_, maxWaitSeconds) => ({
+  rendering: ({ jobId }, maxWaitSeconds) => ({
     message: "The video is still rendering.",
-    nextStep: `Wait with get_video_status and waitSeconds ${maxWaitSeconds} until it is done, then publish once.`,
+    nextStep: say`Wait with ${waitFor(jobId, maxWaitSeconds)} until it is done, then publish once.`,
     isTemporary: true,
   }),
-  other: ({ status }) => ({
+  other: ({ jobId, status }) => ({
     message: `The video is not ready: the service gives its status as ${quote(status, 60)}.`,
-    nextStep:
-      "Tell the user. Look again with get_video_status, and publish only when the video is completed.",
+    nextStep: say`[Tell the user. |]Look again with ${statusOf(jobId)}, and publish only when the video is completed.`,
     isTemporary: true,
   }),
   refunded: () => ({
     message: "The render of this video failed.",
-    nextStep: "Tell the user. The video can be generated again if they still want it.",
+    nextStep: say`[Tell the user. |]The video can be generated again if [they|you] still want it.`,
     isTemporary: false,
   }),
   ready: undefined,

@@ -7,7 +7,7 @@ import type { AlreadyStarted, OrderPlan, OrderWarning } from "../idempotency/gen
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
 import type { Job, Order } from "../service/responses.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
-import { describeAge, inSentences, quote } from "../text.ts";
+import { describeAge, inSentences, quote, say } from "../text.ts";
 import { mainLanguageOf, languageCode, languageName } from "../service/languages.ts";
 import {
   asNone,
@@ -19,7 +19,7 @@ import {
   confirmByUser,
   unlessNull,
 } from "./arguments.ts";
-import { describe, describeEarlierJob } from "./describe.ts";
+import { describe, describeEarlierJob, waitFor } from "./describe.ts";
 import { defineTool, type Guidance, guidanceFields, type ToolContext } from "./tool.ts";
 import type { Question } from "./question.ts";
 
@@ -141,13 +141,14 @@ export const generateVideo = defineTool({
       return {
         summary: inSentences(
           `The video was started: ${describeOrder(order)}.`,
-          hasAgreed && "The user was asked and agreed.",
+          hasAgreed && say`[The user was asked and agreed.|]`,
           stateOf(status) !== "rendering" && `The service gives its status as ${quote(status, 60)}.`,
-          unasked?.repeat !== undefined && "The call confirmed this repeat; the user was not asked.",
+          unasked?.repeat !== undefined &&
+            say`The call confirmed this repeat; [the user was|you were] not asked.`,
           (unasked?.doubts.length ?? 0) > 0 &&
-            "The call confirmed it in spite of the doubts; the user was not asked.",
+            say`The call confirmed it in spite of the doubts; [the user was|you were] not asked.`,
         ),
-        nextStep: `Follow it with get_video_status and waitSeconds ${context.maxWaitSeconds}.`,
+        nextStep: say`Follow it with ${waitFor(jobId, context.maxWaitSeconds)}.`,
         result: { ...started.startedJob, resourceUri: jobUri(jobId) },
       };
     }
@@ -212,8 +213,8 @@ function questionFor(
 function silenceError(voice: string): BridgeError {
   return new BridgeError({
     code: "invalid_input",
-    message: `voice: ${quote(voice, 60)} would be a video without a voice, which is not possible here.`,
-    nextStep: "Tell the user, and call without the argument voice only if they still want the video.",
+    message: say`[voice|--voice]: ${quote(voice, 60)} would be a video without a voice, which is not possible here.`,
+    nextStep: say`[Tell the user, and call|Call] without [the argument voice|--voice] only if [they|you] still want the video.`,
     outcome: "not_sent",
     retryable: false,
     failsAgain: true,
@@ -241,13 +242,17 @@ export function describeOrder(order: Partial<Record<Option, unknown>>, isShort =
     .join(", ");
 }
 
-function describeEarlier({ job, ageMs, count, code }: AlreadyStarted, isStale: boolean): Guidance {
+function describeEarlier(started: AlreadyStarted, isStale: boolean): Guidance {
+  const { ageMs, count, code } = started;
   const others = count > 1 ? ` (there are ${count} of these words)` : "";
   const ordered = `ordered ${describeAge(ageMs)}${others}`;
-  const [state, step] = describeEarlierJob(job, ageMs, ordered);
+  const [state, step] = describeEarlierJob(started, ordered);
   return {
     summary: inSentences(`No new video was started or paid for: ${state}`, isStale && STALE_CODE),
-    nextStep: `${step} Only if the user wants another like it, call generate_video again with confirm: "${code}".`,
+    nextStep: inSentences(
+      step,
+      say`Only if [the user wants|you want] another like it, [call generate_video again with confirm: "${code}"|repeat the call with --confirm ${code}].`,
+    ),
   };
 }
 

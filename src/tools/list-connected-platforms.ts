@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { platformId } from "../idempotency/same-request.ts";
 import { platformTitle, unusableState } from "../service/platforms.ts";
-import { inSentences, inWords } from "../text.ts";
+import { inSentences, inWords, say } from "../text.ts";
 import { accountsOn, describeUnusable } from "./publish-obstacles.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
@@ -32,16 +32,16 @@ export const listConnectedPlatforms = defineTool({
           : `Connected: ${inWords(names)}.`,
         ...unusable.map(describeUnusable),
       ),
-      nextStep:
-        inSentences(
-          several.length > 0 &&
-            !config.readOnly &&
-            !config.noPublish &&
-            `The service takes a platform, not one of its accounts, and decides on which of the ${inWords(several)} accounts it posts: publish there only if the user has said that any of them will do.`,
-          unusable.length > 0 &&
-            `Tell the user to connect ${unusable.length === 1 ? "that account" : "those accounts"} again on the service's website.`,
-          platforms.length === 0 && "Tell the user to connect an account on the service's website.",
-        ) || undefined,
+      nextStep: inSentences(
+        several.length > 0 &&
+          !config.readOnly &&
+          !config.noPublish &&
+          say`The service takes a platform, not one of its accounts, and decides on which of the ${inWords(several)} accounts it posts: publish there only if [the user has said that |]any of them will do.`,
+        unusable.length > 0 &&
+          say`[Tell the user to connect|Connect] ${unusable.length === 1 ? "that account" : "those accounts"} again on the service's website.`,
+        platforms.length === 0 &&
+          say`[Tell the user to connect|Connect] an account on the service's website.`,
+      ),
       result: { platforms: [...platforms] },
     };
   },

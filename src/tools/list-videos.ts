@@ -7,7 +7,18 @@ import { ageMs, type JobOrder, type JobRecord, possibleJobs, titleOf } from "../
 import { platformTitle } from "../service/platforms.ts";
 import type { Video } from "../service/responses.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
-import { cleanServiceText, cutText, describeAge, inSentences, inWords, localTime, quote } from "../text.ts";
+import {
+  cleanServiceText,
+  cutText,
+  describeAge,
+  inSentences,
+  inWords,
+  localTime,
+  quote,
+  quoteWord,
+  say,
+  type Text,
+} from "../text.ts";
 import { mapFields, mapTexts } from "../value-at.ts";
 import { UNDER_WAY_MS } from "../service/time-budget.ts";
 import { asNumber, asText } from "./arguments.ts";
@@ -87,7 +98,7 @@ export const listVideos = defineTool({
         describeUnsaved(records),
       ),
       ...(page.nextCursor !== undefined && {
-        nextStep: "Older videos follow: call again with nextCursor as cursor.",
+        nextStep: say`Older videos follow: [call again with nextCursor as cursor|repeat the call with --cursor ${quoteWord(page.nextCursor)}].`,
       }),
       result: { ...page, videos: videos.map((video) => describeVideo(video, jobs.get(video.jobId), nowMs)) },
     };
@@ -104,14 +115,14 @@ function describeCount(count: number, { isFirst, isWhole }: { isFirst: boolean; 
 }
 
 /** One sentence for all posts of these videos whose outcome is not known. */
-function describeUnknownPosts(records: readonly JobRecord[]): string {
+function describeUnknownPosts(records: readonly JobRecord[]): Text {
   const posts = records.flatMap((record) => {
     const unknown = newestOf(record.posts ?? []).filter(({ result }) => result === undefined);
     const platforms = [...new Set(unknown.map(({ platform }) => platformTitle(platform)))];
     return platforms.length === 0 ? [] : `${nameVideo(record)} on ${inWords(platforms)}`;
   });
   if (posts.length === 0) return "";
-  return `Posts whose outcome is not known, so that only the user can see on the accounts whether they are there: ${nameSome(posts)}.`;
+  return say`Posts whose outcome is not known, so that only [the user|you] can see on the accounts whether they are there: ${nameSome(posts)}.`;
 }
 
 function nameVideo(record: JobRecord): string {
@@ -119,11 +130,11 @@ function nameVideo(record: JobRecord): string {
   return title === undefined ? nameJob(record.jobId) : quote(title, MAX_TEXT_CHARACTERS);
 }
 
-function describeUnsaved(records: readonly JobRecord[]): string {
+function describeUnsaved(records: readonly JobRecord[]): Text {
   const problems = records.flatMap(({ saved }) => (saved?.state === "failed" ? saved.problem : []));
   const [problem] = problems;
   if (problem === undefined) return "";
-  return `${problems.length === 1 ? "A video" : `${problems.length} videos`} could not be saved on this computer: ${problem}. A later list_videos tries again.`;
+  return say`${problems.length === 1 ? "A video" : `${problems.length} videos`} could not be saved on this computer: ${problem}. A later [|call ]list_videos tries again.`;
 }
 
 /** The list's first page. */

@@ -12,7 +12,7 @@ import {
   UNKNOWN_PLATFORM,
   unusableState,
 } from "../service/platforms.ts";
-import { cleanServiceText, inSentences, inWords, quote, quoteName } from "../text.ts";
+import { cleanServiceText, inSentences, inWords, quote, quoteName, say, type Text } from "../text.ts";
 import { CHECK_BEFORE_MS } from "../service/time-budget.ts";
 import { obstacleOf } from "./describe.ts";
 import type { ToolContext } from "./tool.ts";
@@ -37,7 +37,7 @@ export async function checkBeforePost({ jobId, platforms }: PublishRequest, sour
       notPublished(
         "not_found",
         "The service knows no job with this jobId.",
-        "Use a jobId that list_videos shows, unchanged.",
+        say`Use a [jobId|job's id] that [|call ]list_videos shows, unchanged.`,
       ),
     );
   const missing = platforms.filter(
@@ -86,10 +86,10 @@ export function unusableError(
     return notConnectedError(unusable, connected, "invalid_input");
   return notPublished(
     "invalid_input",
-    `platforms: ${inWords(unusable.map((name) => quote(name, 60)))} can't be ${unusable.length === 1 ? "a platform's id" : "platforms' ids"}.`,
+    say`[platforms|--platforms]: ${inWords(unusable.map((name) => quote(name, 60)))} can't be ${unusable.length === 1 ? "a platform's id" : "platforms' ids"}.`,
     connected === undefined
-      ? "Use the ids that list_connected_platforms gives, such as tiktok."
-      : `${describeConnected(connected)} Call again with the ids the user means.`,
+      ? say`Use the ids that [|call ]list_connected_platforms gives, such as tiktok.`
+      : say`${describeConnected(connected)} Call again with the ids [the user means|you mean].`,
   );
 }
 
@@ -113,8 +113,10 @@ function notConnectedError(
       absent.length > 0 && `No ${inWords(absent.map(titleOf), "or")} account is connected.`,
     ),
     inSentences(
-      ...new Set(accounts.map(({ platform }) => insteadOfAccount(platformId(platform), connected))),
-      titles.length > 0 && `Tell the user to connect ${inWords(titles)} again on the service's website.`,
+      ...[...new Set(accounts.map(({ platform }) => platformId(platform)))].map((platform) =>
+        insteadOfAccount(platform, connected),
+      ),
+      titles.length > 0 && connectAgain(inWords(titles)),
       absent.length > 0 && adviseConnecting(absent, connected),
     ),
   );
@@ -132,13 +134,21 @@ function nameOf(account: ConnectedPlatform): string {
   return quote(accountName(account) ?? account.platform, 60);
 }
 
-function insteadOfAccount(platform: string, connected: readonly ConnectedPlatform[]): string {
+function insteadOfAccount(platform: string, connected: readonly ConnectedPlatform[]): Text {
   const { length } = accountsOn(platform, connected);
   const title = titleOf(platform);
   const id = quoteName(platform);
-  if (length === 0) return `Tell the user to connect ${title} again on the service's website.`;
-  if (length === 1) return `It is the only ${title} account: to post there, call again with ${id}.`;
-  return `The service decides on which of the ${length} ${title} accounts it posts. Tell the user, and publish on ${id} only if any of them will do.`;
+  if (length === 0) return connectAgain(title);
+  if (length === 1)
+    return say`It is the only ${title} account: to post there, [call again with|repeat the call with --platforms] ${id}.`;
+  return inSentences(
+    `The service decides on which of the ${length} ${title} accounts it posts.`,
+    say`[Tell the user, and publish|Publish] on ${id} only if any of them will do.`,
+  );
+}
+
+function connectAgain(titles: string): Text {
+  return say`[Tell the user to connect|Connect] ${titles} again on the service's website.`;
 }
 
 /** "The Instagram account "@rosa" is expired." */
@@ -154,10 +164,10 @@ function titleOf(platform: string): string {
 }
 
 /** Names the platforms that were probably meant, or has the user connect them. */
-function adviseConnecting(missing: readonly string[], connected: readonly ConnectedPlatform[]): string {
+function adviseConnecting(missing: readonly string[], connected: readonly ConnectedPlatform[]): Text {
   const usable = usablePlatforms(connected);
   if (usable.length === 0)
-    return "Tell the user to connect an account on the service's website first. None is connected yet.";
+    return say`[Tell the user to connect|Connect] an account on the service's website first. None is connected yet.`;
   const meant = missing.map((name) => usable.find((id) => commonName(id) === commonName(name)));
   const suggestions = missing.flatMap((name, index) => {
     const id = meant[index];
@@ -166,9 +176,10 @@ function adviseConnecting(missing: readonly string[], connected: readonly Connec
   const unknown = missing.filter((_, index) => meant[index] === undefined).map(titleOf);
   return inSentences(
     describeConnected(connected),
-    suggestions.length > 0 && `${inWords(suggestions)}: call again with the ids the user means.`,
+    suggestions.length > 0 &&
+      say`${inWords(suggestions)}: call again with the ids [the user means|you mean].`,
     unknown.length > 0 &&
-      `Tell the user to connect ${inWords(unknown)} on the service's website if they want it there.`,
+      say`[Tell the user to connect|Connect] ${inWords(unknown)} on the service's website if [they|you] want it there.`,
   );
 }
 
@@ -183,7 +194,7 @@ function usablePlatforms(connected: readonly ConnectedPlatform[]): readonly stri
   return [...new Set(ids.map(({ platform }) => platformId(platform)))];
 }
 
-function notPublished(code: ErrorCode, message: string, nextStep: string, retryable = false): BridgeError {
+function notPublished(code: ErrorCode, message: Text, nextStep: Text, retryable = false): BridgeError {
   const again = retryable ? { retryable } : { retryable, failsAgain: true as const };
   return new BridgeError({ code, message, nextStep, outcome: "not_sent", ...again });
 }

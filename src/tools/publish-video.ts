@@ -7,7 +7,17 @@ import { platformId } from "../idempotency/same-request.ts";
 import { titleOf } from "../jobs/job-record.ts";
 import { accountName, platformTitle, reasonOf } from "../service/platforms.ts";
 import type { ConnectedPlatform } from "../service/responses.ts";
-import { describeAge, inSentences, inWords, quote, stripUnsafeCharacters } from "../text.ts";
+import {
+  describeAge,
+  inSentences,
+  inWords,
+  quote,
+  quoteWord,
+  say,
+  stripUnsafeCharacters,
+  type Text,
+  textFor,
+} from "../text.ts";
 import { asJobId, asPlatforms, asText, confirmArgument, confirmByUser, jobIdArgument } from "./arguments.ts";
 import { accountsOn, listConnected, checkBeforePost, unusableError } from "./publish-obstacles.ts";
 import { defineTool, type Guidance, guidanceFields } from "./tool.ts";
@@ -144,39 +154,47 @@ interface Details {
 
 /** Each outcome in a sentence, and what to do about it; `names` are those that the call asked for. */
 const SENTENCES: Readonly<
-  Record<Outcome, { summary(names: string, details: Details): string; nextStep(names: string): string }>
+  Record<Outcome, { summary(names: string, details: Details): string; nextStep(names: string): Text }>
 > = {
   posted: {
     summary: (names, { isSandbox }) =>
       isSandbox ? `The sandbox pretends to have posted to ${names}.` : `Posted to ${names}.`,
-    nextStep: () => "Give the user the links of the posts.",
+    nextStep: giveLinks,
   },
   unlinked: {
     summary: (names) => `The service reports a post on ${names} but gave no link.`,
-    nextStep: (names) => `Tell the user to look for the post on ${names}.`,
+    nextStep: lookForPost,
   },
   "posted before": {
     summary: (names, { isSandbox }) =>
       isSandbox
         ? `By an earlier call it counts as posted to ${names}, so it was not sent there again.`
         : `It was posted to ${names} by an earlier call, so it was not sent there again.`,
-    nextStep: () => "Give the user the links of the posts.",
+    nextStep: giveLinks,
   },
   "unlinked before": {
     summary: (names) =>
       `The service reported a post on ${names} to an earlier call but gave no link, so it was not sent there again.`,
-    nextStep: (names) => `Tell the user to look for the post on ${names}.`,
+    nextStep: lookForPost,
   },
   failed: {
     summary: (names, { reason }) => `Not posted to ${names}: ${reason}.`,
     nextStep: (names) =>
-      `Tell the user why it was not posted to ${names}. Publish it there only if they still want it, after they have fixed that.`,
+      say`[Tell the user why it was not posted to ${names}. Publish it there|Publish it on ${names}] only if [they|you] still want it, after [they|you] have fixed that.`,
   },
   missing: {
     summary: (names) => `The service did not say whether it was posted to ${names}.`,
-    nextStep: (names) => `Ask the user to look for it on ${names} before anything else.`,
+    nextStep: (names) => say`[Ask the user to look|Look] for it on ${names} before anything else.`,
   },
 };
+
+function giveLinks(): Text {
+  return say`[Give the user the links of the posts.|]`;
+}
+
+function lookForPost(names: string): Text {
+  return say`[Tell the user to look|Look] for the post on ${names}.`;
+}
 
 // eslint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a constant
 const OUTCOMES = Object.keys(SENTENCES) as Outcome[];
@@ -216,18 +234,19 @@ function describePublished(published: Published, call: PublishCall): Guidance {
   return {
     summary: inSentences(
       ...summariesOf(posts, isSandbox),
-      isUnaskedRepeat && posts.some(isNew) && "The call confirmed this repeat; the user was not asked.",
+      isUnaskedRepeat &&
+        posts.some(isNew) &&
+        say`The call confirmed this repeat; [the user was|you were] not asked.`,
     ),
-    nextStep:
-      inSentences(
-        ...stepsAfter(posts),
-        isFirst &&
-          posts.some(isNew) &&
-          !isSandbox &&
-          "Tell them to mark it as AI-made in the platform's app if it asks for that: the service sets no label.",
-        code !== undefined && confirm !== undefined && STALE_CODE,
-        code !== undefined && adviseRepeat(before, code),
-      ) || undefined,
+    nextStep: inSentences(
+      ...stepsAfter(posts),
+      isFirst &&
+        posts.some(isNew) &&
+        !isSandbox &&
+        say`[Tell them to mark|Mark] it as AI-made in the platform's app if it asks for that: the service sets no label.`,
+      code !== undefined && confirm !== undefined && STALE_CODE,
+      code !== undefined && adviseRepeat(before, code),
+    ),
   };
 }
 
@@ -272,18 +291,19 @@ function summariesOf(posts: readonly Post[], isSandbox: boolean): string[] {
   });
 }
 
-function stepsAfter(posts: readonly Post[]): Set<string> {
+function stepsAfter(posts: readonly Post[]): readonly Text[] {
   const steps = OUTCOMES.flatMap((outcome) => {
     const these = posts.filter((post) => post.outcome === outcome);
     const named = namesOf(these.filter(({ isAsked }) => isAsked)) || "the others named above";
     return these.length === 0 ? [] : SENTENCES[outcome].nextStep(named);
   });
-  return new Set(steps);
+  // Two outcomes may have the same step.
+  return [...new Map(steps.map((step) => [textFor("model", step), step])).values()];
 }
 
-function adviseRepeat(before: readonly Result[], code: string): string {
+function adviseRepeat(before: readonly Result[], code: string): Text {
   const ids = before.map(({ platform }) => platform);
-  return `Only if the user wants it posted to ${inWords(ids.map(platformTitle))} a second time, call publish_video with platforms ${JSON.stringify(ids)} and confirm: "${code}".`;
+  return say`Only if [the user wants|you want] it posted to ${inWords(ids.map(platformTitle))} a second time, [call publish_video with platforms ${JSON.stringify(ids)} and confirm: "${code}"|repeat the call with --platforms ${quoteWord(ids.join(","))} --confirm ${code}].`;
 }
 
 function namesOf(posts: readonly Post[]): string {

@@ -1,6 +1,7 @@
 // The question to the user before something is paid for or posted, and the error for any answer but yes. How they
 // are asked is up to the client or the terminal.
 
+import { say } from "../text.ts";
 import { BridgeError } from "../errors.ts";
 import { DOCS } from "../version.ts";
 
@@ -29,11 +30,11 @@ export function declinedError({ verb }: Question, action: unknown, hasChosen: bo
     code: "declined",
     message:
       action === "accept" && hasChosen
-        ? `The user was asked and did not agree to ${verb}.`
+        ? say`[The user was asked and|You] did not agree to ${verb}.`
         : `The client was told to ask the user whether to ${verb}, and ${unanswered}.`,
     nextStep: isAutomatic
-      ? `If the user saw no question, tell them that their client may have answered by itself, and what to do then: ${DOCS}/ERRORS.md. Otherwise don't call again unless the user now asks for it: what they said before the question doesn't count.`
-      : "Don't call again unless the user now asks for it: what they said before the question doesn't count.",
+      ? say`[If the user saw no question, tell them that their client may have answered by itself, and what to do then: ${DOCS}/ERRORS.md. Otherwise don't call again unless the user now asks for it: what they said before the question doesn't count.|]`
+      : say`[Don't call again unless the user now asks for it: what they said before the question doesn't count.|]`,
     outcome: "not_sent",
     retryable: false,
   });

@@ -15,7 +15,20 @@ import type { Question } from "./question.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
 import { MAX_RESULT_BYTES, type Truncation, truncateToFit } from "./result-size.ts";
-import { cutText, describeDamage, inSentences, inWords, isNullWord, localTime, quote } from "../text.ts";
+import {
+  type Audience,
+  capitalized,
+  cutText,
+  describeDamage,
+  inSentences,
+  inWords,
+  isNullWord,
+  localTime,
+  quote,
+  say,
+  type Text,
+  textFor,
+} from "../text.ts";
 import { mapFields, mapTexts, MAX_LEVELS } from "../value-at.ts";
 
 /** Most clients give up on a call after 60 s, and the service's answer takes time in addition to the wait. */
@@ -46,6 +59,8 @@ export interface ToolContext {
   readonly unrecorded: () => Unrecorded | undefined;
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** Who reads what the call returns. */
+  readonly audience: Audience;
   /** The name and version of the application that calls, as far as it gave them. */
   readonly client: string | undefined;
   /** How long a call may wait before this client gives up on it. */
@@ -68,9 +83,9 @@ interface Unrecorded {
 /** Tells the caller in words what a result means. */
 export interface Guidance {
   /** One or two sentences. */
-  readonly summary: string;
+  readonly summary: Text;
   /** Absent if nothing is left to do. */
-  readonly nextStep?: string | undefined;
+  readonly nextStep?: Text | undefined;
 }
 
 export interface ToolOutcome<Result> extends Guidance {
@@ -117,22 +132,21 @@ const SANDBOX_NOTICE = "This is a sandbox: sample clips, nothing was rendered, c
 
 /** A result with its guidance first, in this computer's time, of a size that a model can read. */
 export function withGuidance(
-  { summary, nextStep }: Guidance,
+  { summary, nextStep = "" }: Guidance,
   result: object,
+  audience: Audience,
   notice?: string,
 ): Record<string, unknown> {
-  const guidance = {
-    summary: cutText(summary, MAX_GUIDANCE),
-    nextStep: nextStep && cutText(nextStep, MAX_GUIDANCE),
-  };
+  const [said, next] = [summary, nextStep].map((text) => cutText(textFor(audience, text), MAX_GUIDANCE));
+  const guidance = { summary: said, ...(next !== "" && { nextStep: next }) };
   const maxBytes = MAX_RESULT_BYTES - Buffer.byteLength(JSON.stringify(guidance)) - RESERVED_BYTES;
   // No field of the service speaks in our place.
   const { summary: _, nextStep: __, ...fields } = inLocalTime({ ...result });
   const { value, truncation } = truncateToFit(fields, maxBytes);
   const isCut = truncation !== undefined;
   return {
-    summary: inSentences(guidance.summary, isCut && describeTruncation(truncation), notice),
-    ...(guidance.nextStep !== undefined && { nextStep: guidance.nextStep }),
+    ...guidance,
+    summary: inSentences(said, isCut && describeTruncation(truncation), notice),
     ...value,
   };
 }
@@ -181,14 +195,17 @@ export async function runTool<Output extends z.ZodObject>(
   guidance.summary = inSentences(guidance.summary, isRecorded && describeUnrecorded(context.unrecorded()));
   // Only once, since it would otherwise stand in every result of a chat.
   const notice = context.config.sandbox && context.jobs.adviseOnce("sandbox") ? SANDBOX_NOTICE : undefined;
-  return tool.output().parse(withGuidance(guidance, result, notice));
+  return tool.output().parse(withGuidance(guidance, result, context.audience, notice));
 }
 
 /** A sentence for the result of a call whose outcome is missing in the journal, where other processes look for it. */
-export function describeUnrecorded(unrecorded: Unrecorded | undefined): string | undefined {
+export function describeUnrecorded(unrecorded: Unrecorded | undefined): Text | undefined {
   if (unrecorded === undefined) return undefined;
   const { problem, fix } = unrecorded;
-  return `The journal ${problem}, so it doesn't have this outcome yet. Keep this answer: a later call may not know it. Tell the user: ${fix}.`;
+  return inSentences(
+    `The journal ${problem}, so it doesn't have this outcome yet. Keep this answer: a later call may not know it.`,
+    say`[Tell the user: ${fix}|${capitalized(fix)}].`,
+  );
 }
 
 /** Models write numbers as texts, lists of one, and null or a blank for no value: what has one meaning is accepted. */
@@ -210,13 +227,13 @@ function readArguments(
 type ReadableTool = Pick<Tool, "coercions" | "literalArguments" | "input">;
 
 /** Refuses damaged text, which would speak other words than the user's, or post to another account. */
-function refuseDamage(argument: string, value: unknown): void {
+function refuseDamage(name: string, value: unknown): void {
   for (const text of Array.isArray(value) ? value : [value]) {
     const problem = typeof text === "string" ? describeDamage(text) : undefined;
     if (problem === undefined) continue;
     throw new BridgeError({
       code: "invalid_input",
-      message: `The argument ${argument} ${problem}.`,
+      message: say`[The argument |--]${name} ${problem}.`,
       nextStep: "Call again with the whole text as it was meant, in UTF-8.",
       outcome: "not_sent",
       retryable: false,
@@ -241,12 +258,12 @@ function inputError(tool: Pick<Tool, "name" | "input" | "effect">, error: z.ZodE
     if (issue.code === "unrecognized_keys")
       return `${unknown.map((key) => quote(key, 60)).join(", ")} ${isOne ? "is not an argument" : "are not arguments"} of ${tool.name} (its arguments: ${known.join(", ")})`;
     // An element of a list is shown by its value.
-    const where = String(issue.path[0] ?? "arguments");
-    return issue.input === undefined ? `${where} is missing` : `${where}: ${describeIssue(issue)}`;
+    const where = issue.path.length === 0 ? "arguments" : say`[|--]${String(issue.path[0])}`;
+    return issue.input === undefined ? say`${where} is missing` : say`${where}: ${describeIssue(issue)}`;
   });
   return new BridgeError({
     code: "invalid_input",
-    message: `The arguments of ${tool.name} can't be used: ${problems.join("; ")}.`,
+    message: say`The arguments of ${tool.name} can't be used: ${problems.reduce((one, other) => say`${one}; ${other}`)}.`,
     nextStep: adviceFor(error.issues, tool.effect),
     outcome: "not_sent",
     retryable: false,
@@ -255,11 +272,11 @@ function inputError(tool: Pick<Tool, "name" | "input" | "effect">, error: z.ZodE
 }
 
 /** The user is asked only about a wish: the next call must not pay for or post what they did not mean. */
-function adviceFor(issues: readonly z.core.$ZodIssue[], effect: Effect): string {
+function adviceFor(issues: readonly z.core.$ZodIssue[], effect: Effect): Text {
   if (effect !== "reads" && issues.some(({ code }) => code === "unrecognized_keys"))
-    return "If one of the listed arguments means the same, use that. Anything else is not possible here: tell the user, and call without it only if they still want that.";
+    return say`If one of the listed arguments means the same, use that. Anything else is not possible here: [tell the user, and |]call without it only if [they|you] still want that.`;
   if (effect !== "reads" && issues.some(isWish))
-    return "Tell the user what is allowed and let them choose; call again with that.";
+    return say`[Tell the user what is allowed and let them choose;|Choose what is allowed, and] call again with that.`;
   const isOne =
     issues.length === 1 &&
     issues.every((issue) => issue.code !== "unrecognized_keys" || issue.keys.length === 1);

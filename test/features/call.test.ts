@@ -386,7 +386,7 @@ test("with --sandbox, the error for another call's job says that each call has i
   expect(stderr).toMatch(/each call has a sandbox of its own.*bin\.cjs sandbox --port 8080/);
 });
 
-test('texts say "you" in a terminal, and "the user" elsewhere', async () => {
+test("texts speak to the person who reads them, in a terminal and in a pipe", async () => {
   const { call } = await callingComputer({ [PUBLISH]: POSTED });
   const declined = await call(POST, { answer: "n" });
   const posted = await call(POST, { answer: "y" });
@@ -399,7 +399,9 @@ test('texts say "you" in a terminal, and "the user" elsewhere', async () => {
     "  TikTok: posted  https://tiktok.example/1",
     "",
   ]);
-  expect(piped.stdout).toContain("Give the user the links of the posts. Only if the user wants it");
+  expect(piped.stdout).toContain(
+    "Only if you want it posted to TikTok a second time, repeat the call with --platforms tiktok --confirm ",
+  );
 });
 
 test.each([
@@ -421,7 +423,7 @@ test.each([
 const UNCONFIRMED =
   /^There is no terminal to ask in, and --yes was not given\. The question is: Pay for a video, /;
 const ONLY_IN_TERMINAL =
-  /^There is no terminal to ask in, and here only a yes in a terminal counts\. .+ Tell the user to make this call in a terminal/;
+  /^There is no terminal to ask in, and here only a yes in a terminal counts\. .+ Make this call in a terminal/;
 const ASKED =
   /^Pay for a video, "The tide comes in twice a day\." \(20 s, .+\)\? It spends your credits\.\nPay for this video\?\n\[y\/N\] /;
 
@@ -446,7 +448,7 @@ test("call asks before an order that looks like a mistake, even with off, and ne
   const { call, sent } = await callingComputer({ [GENERATE]: STARTED });
   const order = ["generate_video", "--topic", TOPIC, "--voice", "german"];
   const { stderr } = await call(order);
-  const coded = [...order, `--confirm=${/confirm: "(\w+)"/.exec(stderr)?.[1]}`];
+  const coded = [...order, `--confirm=${/--confirm (\w+)/.exec(stderr)?.[1]}`];
 
   const refused = await call(coded);
   expect([refused.code, sent()]).toEqual([1, [0, 0]]);
@@ -456,7 +458,7 @@ test("call asks before an order that looks like a mistake, even with off, and ne
 
   const confirmed = await call([...coded, "--yes"]);
   expect([confirmed.code, sent()]).toEqual([0, [1, 0]]);
-  expect(confirmed.stdout).toContain("The call confirmed it in spite of the doubts; the user was not asked.");
+  expect(confirmed.stdout).toContain("The call confirmed it in spite of the doubts; you were not asked.");
 });
 
 test("call asks before a repeat in a terminal, and elsewhere needs --yes and the code", async () => {
@@ -466,7 +468,7 @@ test("call asks before a repeat in a terminal, and elsewhere needs --yes and the
   });
   await call(ORDER);
   const { stdout } = await call(ORDER);
-  const coded = [...ORDER, `--confirm=${/confirm: "(\w+)"/.exec(stdout)?.[1]}`];
+  const coded = [...ORDER, `--confirm=${/--confirm (\w+)/.exec(stdout)?.[1]}`];
 
   const refused = await call(coded);
   expect([refused.code, sent()]).toEqual([1, [1, 0]]);

@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { Order } from "../../src/service/responses.ts";
+import { textFor } from "../../src/text.ts";
 import { reviewOrder } from "../../src/tools/check-order/check-order.ts";
 import { measureRates, samplesSchema } from "../fixtures/language-rates.ts";
 import languages from "../fixtures/languages.json" with { type: "json" };
@@ -10,7 +11,11 @@ import trialTopics from "../fixtures/trial-topics.json" with { type: "json" };
 import wishes from "../fixtures/wishes.json" with { type: "json" };
 
 /** Reviews an order on a computer whose journal knows only the voice "nova". */
-const doubtsOf = (order: Order) => reviewOrder(order, async (voice) => voice === "nova");
+/** The doubts, in the words that a model reads. */
+const doubtsOf = async (order: Order) => {
+  const doubts = await reviewOrder(order, async (voice) => voice === "nova");
+  return doubts.map(({ finding, advice }) => ({ finding, advice: textFor("model", advice) }));
+};
 const findingsOf = async (order: Order) => (await doubtsOf(order)).map(({ finding }) => finding);
 const isDoubted = async (order: Order) => (await doubtsOf(order)).length > 0;
 

@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import type { JobPost, JobRecord } from "../../src/jobs/job-record.ts";
 import type { Job } from "../../src/service/responses.ts";
+import { textFor } from "../../src/text.ts";
 import { describe, type DescribeOptions, describePosts } from "../../src/tools/describe.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
 
@@ -72,7 +73,7 @@ const VIDEOS: Record<string, readonly [JobRecord, DescribeOptions?]> = {
 test("every video is described with what to do next", async () => {
   const texts = Object.entries(VIDEOS).map(([video, [record, options = OPTIONS]]) => {
     const { summary, nextStep } = describe(record, options);
-    return `A video that ${video}\n  ${summary}\n  ${String(nextStep)}\n`;
+    return `A video that ${video}\n  ${textFor("model", summary)}\n  ${textFor("model", nextStep ?? "undefined")}\n`;
   });
 
   await expect(texts.join("\n")).toMatchFileSnapshot("../contract/descriptions.txt");
@@ -95,7 +96,10 @@ test("the topic is whole up to 4,000 characters, and in the job's resource at an
   const [short, long] = ["x".repeat(4_000), "x".repeat(4_001)];
   const topicOf = (topic: string, options = OPTIONS) => {
     const { summary, result } = describe(recordOf(READY, ordered(0, topic)), options);
-    return [result["arguments"], /The topic is cut here: (\S+) has it whole\./.exec(summary)?.[1]];
+    return [
+      result["arguments"],
+      /The topic is cut here: (\S+) has it whole\./.exec(textFor("model", summary))?.[1],
+    ];
   };
 
   expect(topicOf(short)).toEqual([{ topic: short }, undefined]);

@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import { type BridgeError, describeFailure, type Effect } from "../../src/errors.ts";
+import { textFor } from "../../src/text.ts";
 import { OPERATIONS } from "../../src/service/client.ts";
 import {
   badResponseError,
@@ -89,7 +90,7 @@ const SITUATIONS: Record<string, (operation: Operation) => BridgeError> = {
 
 function rendered(name: string, error: BridgeError, effect: Effect): string {
   const { code, outcome, retryable } = error.facts;
-  return `${name} [${code}, ${outcome}${retryable ? ", retryable" : ""}]\n  ${describeFailure(error, effect, NOW_MS)}\n`;
+  return `${name} [${code}, ${outcome}${retryable ? ", retryable" : ""}]\n  ${textFor("model", describeFailure(error, effect, NOW_MS))}\n`;
 }
 
 test("every failure of an operation says what failed and what to do", async () => {
@@ -123,7 +124,7 @@ test("every failure of an operation says what failed and what to do", async () =
     rendered("the MCP endpoint's answer", mcpResponseError("it names no platforms"), "reads"),
   ];
   const network = Object.entries(NETWORK_FAILURES).map(
-    ([code, { kind, reason, fix }]) => `${code} [${kind}]\n  ${reason}\n  ${fix}\n`,
+    ([code, { kind, reason, fix }]) => `${code} [${kind}]\n  ${reason}\n  ${textFor("model", fix)}\n`,
   );
 
   await expect(

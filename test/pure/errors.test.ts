@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { BridgeError, type BridgeErrorFacts, describeFailure, toBridgeError } from "../../src/errors.ts";
+import { textFor } from "../../src/text.ts";
 
 const FACTS: BridgeErrorFacts = {
   code: "refused",
@@ -13,7 +14,7 @@ const FACTS: BridgeErrorFacts = {
 const NOW_MS = new Date(2026, 10, 23, 14, 30, 10).getTime();
 
 function describeFacts(facts: Partial<BridgeErrorFacts>): string {
-  return describeFailure(new BridgeError({ ...FACTS, ...facts }), "spends", NOW_MS);
+  return textFor("model", describeFailure(new BridgeError({ ...FACTS, ...facts }), "spends", NOW_MS));
 }
 
 test.each<[Partial<BridgeErrorFacts>, string]>([
@@ -56,7 +57,7 @@ test("the text of a failure keeps the service's message inside quotes, whatever 
 test("the text of a failure never shows its cause", () => {
   const error = new BridgeError(FACTS, new Error("fl_canary at https://inner.example"));
 
-  expect(describeFailure(error, "spends", NOW_MS)).toBe(describeFacts({}));
+  expect(textFor("model", describeFailure(error, "spends", NOW_MS))).toBe(describeFacts({}));
   expect(error.message).toBe(FACTS.message);
 });
 
@@ -74,6 +75,6 @@ test.each([new TypeError("fl_canary"), { code: "out_of_credits" }])(
       retryable: false,
     });
     expect(error.cause).toBe(thrown);
-    expect(describeFailure(error, "reads", NOW_MS)).not.toContain("canary");
+    expect(textFor("model", describeFailure(error, "reads", NOW_MS))).not.toContain("canary");
   },
 );

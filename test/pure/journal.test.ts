@@ -397,7 +397,7 @@ test.each([
     facts: {
       code: `journal_${ability}`,
       message: `The journal that guards against paying or posting twice can't be ${participle} (${reason}: ${place}).`,
-      nextStep: `Tell the user: ${fix.replace("FOLDER", disk.path)}, then call again.`,
+      nextStep: { model: `Tell the user: ${fix.replace("FOLDER", disk.path)}, then call again.` },
       outcome: "not_sent",
       retryable: true,
     },

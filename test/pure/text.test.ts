@@ -5,6 +5,7 @@ import {
   describeAge,
   quote,
   quoteName,
+  say,
   stripUnsafeCharacters,
 } from "../../src/text.ts";
 
@@ -75,4 +76,15 @@ test.each([
   [86_400_000, "1 day ago"],
 ])("describes an age of %i ms as %j", (ms, told) => {
   expect(describeAge(ms)).toBe(told);
+});
+
+test("a sentence has words for a model and words for a person, and values are never read as such", () => {
+  const names = "[a|b] ${c}";
+
+  expect(say`[Tell the user to look|Look] for it on ${names}, if [they|you] ${say`[want|like]`} it.`).toEqual(
+    {
+      model: "Tell the user to look for it on [a|b] ${c}, if they want it.",
+      person: "Look for it on [a|b] ${c}, if you like it.",
+    },
+  );
 });

@@ -5,10 +5,10 @@ import { BridgeError } from "../../errors.ts";
 import { type ParsedResponse, type ServiceResponse, videoPageSchema } from "../../service/responses.ts";
 import { OPERATIONS } from "../../service/client.ts";
 import { RequestSender } from "../../service/request-sender.ts";
-import { TransportFailure, TRY_AGAIN } from "../../service/transport-failure.ts";
+import { TransportFailure } from "../../service/transport-failure.ts";
 import type { ServiceConfig } from "../../config.ts";
 import { NO_KEY } from "../../settings/values.ts";
-import { quote } from "../../text.ts";
+import { quote, textFor } from "../../text.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 
 // Well below the 20 s that such a request has in the server.
@@ -69,16 +69,16 @@ function addressOf(baseUrl: URL): string {
 }
 
 function checkFailure(error: BridgeError, address: string, hasKey: boolean): readonly Check[] {
-  const { code, status, nextStep, serviceMessage, isForUser } = error.facts;
+  const { code, status, serviceMessage, isForUser } = error.facts;
   const said = serviceMessage?.message;
   const words = said === undefined ? "" : `; its words: ${JSON.stringify(said)}`;
   // A model's next step after a refusal means nothing to a user of this command.
   const refusedFix = `${said === undefined ? "C" : "See what the service says, and c"}heck FACELESS_BASE_URL`;
-  const step = nextStep === TRY_AGAIN ? "Try again in a minute" : nextStep.replace(/\.$/, "");
+  const step = textFor("person", error.facts.nextStep).replace(/\.$/, "");
   const fix = code === "refused" && isForUser !== true ? refusedFix : step;
   if (error.cause instanceof TransportFailure)
     return [fail("service", `${address} gives no answer: ${error.cause.facts.reason}`, fix)];
-  const detail = `${error.facts.message.replace(/\.$/, "")} (HTTP ${status}${words})`;
+  const detail = `${error.message.replace(/\.$/, "")} (HTTP ${status}${words})`;
   const answers = pass("service", `${address} answers`);
   if (code === "unauthorized") return hasKey ? [answers, fail("key", detail, fix)] : [answers];
   if (code === "out_of_credits")

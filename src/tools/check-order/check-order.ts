@@ -6,7 +6,7 @@ import { languageName } from "../../service/languages.ts";
 import { CATALOG_VOICES, DEFAULTS, DURATION } from "../../service/options.ts";
 import type { Order } from "../../service/responses.ts";
 import { countSpoken, speakingRate, spokenTextOf } from "../../service/spoken-words.ts";
-import { quote } from "../../text.ts";
+import { quote, say } from "../../text.ts";
 import { type LanguageReview, reviewLanguage } from "./language.ts";
 import { reviewNotes } from "./notes.ts";
 
@@ -46,7 +46,7 @@ function reviewLength(
   const needed = Math.min(Math.ceil(count / comfortable), DURATION.max);
   return {
     finding: `About ${count} ${unit} of the topic would be spoken, and ${seconds} seconds${isCertain ? ` of ${languageName(measuredAs)}` : ""} ${hold(seconds)}${most}`,
-    advice: `Shorten it with the user, or ${count <= perSecond * DURATION.max ? `agree on a duration of ${needed} seconds` : "plan several videos, each paid for"}.`,
+    advice: say`Shorten it[ with the user|], or ${count <= perSecond * DURATION.max ? say`[agree on|take] a duration of ${needed} seconds` : "plan several videos, each paid for"}.`,
   };
 }
 
@@ -58,8 +58,7 @@ async function reviewVoice(
     return undefined;
   return {
     finding: `The service may not have the voice ${quote(voice, 200)}: it is not in the catalog (${CATALOG_VOICES.join(", ")}), it is not clone: with the id of a cloned voice, and no video was started with it from here.`,
-    advice:
-      "Tell the user, and let them choose one of these or give the id that the service's website shows.",
+    advice: say`[Tell the user, and let them choose|Choose] one of these or give the id that the service's website shows.`,
   };
 }
 

@@ -7,7 +7,7 @@ import { countryName, isCommonLanguage, languageName, mainLanguageOf } from "../
 import { DEFAULTS } from "../../service/options.ts";
 import { likelyLanguage } from "../../service/spoken-words.ts";
 import { readWords, type Word, wordsWrittenIn } from "./words.ts";
-import { quote } from "../../text.ts";
+import { quote, say } from "../../text.ts";
 
 /** A topic's language shows in its first pages. */
 const MAX_CHARACTERS = 10_000;
@@ -37,7 +37,7 @@ export function reviewLanguage(topic: string, spoken: string, language: string):
   if (english.reads === "English" && !NEARLY_ENGLISH.has(base)) {
     const warning = {
       finding: `The voice would speak ${name}, but the topic reads like English: ${share}.`,
-      advice: `Call again with language "en", or write the topic in ${name}.`,
+      advice: say`[Call again with language "en"|Repeat the call with --language en], or write the topic in ${name}.`,
     };
     return { warnings: [warning], measuredAs: "en", isCertain: true };
   }
@@ -53,7 +53,7 @@ export function reviewLanguage(topic: string, spoken: string, language: string):
       advice:
         script === "Latin"
           ? advice
-          : `If the topic is in ${name}, ask the user whether to write the same words in ${script} letters. If it is in another language, call again with that one.`,
+          : say`If the topic is in ${name}, [ask the user whether to |]write the same words in ${script} letters. If it is in another language, call again with that one.`,
     };
     const measuredAs = likelyLanguage(foreign.map((word) => word.text).join(" "));
     return { warnings: [warning, ...country], measuredAs, isCertain: false };
@@ -102,7 +102,7 @@ function reviewCountryCode(words: readonly Word[], language: string): OrderWarni
   return [
     {
       finding: `The language ${quote(language, 60)} is ${languageName(language)}, but ${quote(base, 60)} is also the code of the country ${country}, whose main language is ${languageName(meant)}.`,
-      advice: `If ${languageName(meant)} is meant, call again with language "${meant}".`,
+      advice: say`If ${languageName(meant)} is meant, [call again with language "${meant}"|repeat the call with --language ${meant}].`,
     },
   ];
 }

@@ -92,6 +92,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = tr
   const context: ToolContext = {
     ...application,
     signal,
+    audience: "model",
     client: undefined,
     maxWaitSeconds: 50,
     askUser: async () => false,
