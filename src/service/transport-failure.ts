@@ -15,7 +15,7 @@ export interface NetworkFailure {
   readonly fix: Text;
 }
 
-export const TRY_AGAIN: Text = say`Try again once, in a minute.[ If that fails too, tell the user.|]`;
+export const TRY_AGAIN: Text = say`Try again [once, in a minute. If that fails too, tell the user|in a minute].`;
 export const CHECK_URL =
   "Check FACELESS_BASE_URL: it must lead to the service itself, not to its website or a sign-in page.";
 const CHECK_NETWORK = "Check the network, the proxy settings and FACELESS_BASE_URL.";

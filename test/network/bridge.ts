@@ -2,10 +2,11 @@
 
 import { onTestFinished } from "vitest";
 import { type Clock, systemClock } from "../../src/clock.ts";
-import { BridgeError, type BridgeErrorFacts } from "../../src/errors.ts";
+import { BridgeError } from "../../src/errors.ts";
 import { ServiceClient, type Service } from "../../src/service/client.ts";
 import type { Proxies } from "../../src/config.ts";
 import { GENERATE, JOB_ID, KEY, STATUS } from "../fixtures/constants.ts";
+import { type ModelFacts, modelFacts } from "../fixtures/model-words.ts";
 import { type Reply, type Scripts, scriptedService } from "../fixtures/scripted-service.ts";
 
 export interface ServiceStart {
@@ -60,20 +61,20 @@ export async function bridge(
   return { rest, service: connect({ baseUrl: rest.url + prefix, ...options }) };
 }
 
-/** The facts of the BridgeError with which a call failed. Rejects if it succeeds or fails otherwise. */
-export async function failureOf(call: Promise<unknown>): Promise<BridgeErrorFacts> {
+/** The facts of the BridgeError with which a call failed, in a model's words. Rejects if it succeeds or fails otherwise. */
+export async function failureOf(call: Promise<unknown>): Promise<ModelFacts> {
   const error = await call.then(
     (value) => {
       throw new Error(`It did not fail: ${JSON.stringify(value)}`);
     },
     (reason: unknown) => reason,
   );
-  if (error instanceof BridgeError) return error.facts;
+  if (error instanceof BridgeError) return modelFacts(error.facts);
   throw error;
 }
 
 /** The failures of a GET and a POST to which the service gives this reply. */
-export async function failures(reply: Reply): Promise<Record<"get" | "post", BridgeErrorFacts>> {
+export async function failures(reply: Reply): Promise<Record<"get" | "post", ModelFacts>> {
   const { service } = await bridge({
     [STATUS]: reply,
     [GENERATE]: reply,

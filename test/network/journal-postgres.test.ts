@@ -343,7 +343,9 @@ test.each([
     facts: {
       code: "journal_unreadable",
       message: expect.stringContaining(PLACE),
-      nextStep: "Tell the user: update this server, as a newer version has written it, then call again.",
+      nextStep: {
+        model: "Tell the user: update this server, as a newer version has written it, then call again.",
+      },
     },
   });
 });
@@ -527,7 +529,7 @@ describe("a connection", () => {
         code: "journal_unreadable",
         outcome: "not_sent",
         message: `The journal that guards against paying or posting twice can't be read ("Connection terminated unexpectedly": ${PLACE}).`,
-        nextStep: `Tell the user: ${REACH}, then call again.`,
+        nextStep: { model: `Tell the user: ${REACH}, then call again.` },
       },
     });
     proxy.mode = "pass";

@@ -7,7 +7,7 @@ import tls from "node:tls";
 import * as z from "zod";
 import { createApplication } from "../../../src/commands/create-application.ts";
 import { type Proxies, readConfig } from "../../../src/config.ts";
-import { type BridgeErrorFacts, toBridgeError } from "../../../src/errors.ts";
+import { toBridgeError } from "../../../src/errors.ts";
 import { createLog } from "../../../src/log.ts";
 import { failureResult, successResult } from "../../../src/mcp/results.ts";
 import { systemClock } from "../../../src/clock.ts";
@@ -22,6 +22,7 @@ import { publishVideo } from "../../../src/tools/publish-video.ts";
 import { runTool, type Tool, type ToolContext } from "../../../src/tools/tool.ts";
 import { CANARY } from "../../fixtures/canary.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
+import { type ModelFacts, modelFacts } from "../../fixtures/model-words.ts";
 import { type Certificate, createCertificate } from "../../fixtures/certificate.ts";
 
 export interface ToolsOptions {
@@ -36,7 +37,7 @@ export interface ToolsOptions {
 export interface Called {
   readonly text: string;
   /** Undefined if the call succeeded. */
-  readonly error: BridgeErrorFacts | undefined;
+  readonly error: ModelFacts | undefined;
 }
 
 export type ToolsUnderTest = ReturnType<typeof openTools>;
@@ -100,11 +101,11 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = tr
   };
 
   const call = async (tool: Tool, args: Record<string, unknown>): Promise<Called> => {
-    let error: BridgeErrorFacts | undefined;
+    let error: ModelFacts | undefined;
     const result = await runTool(tool, args, context).then(successResult, (thrown: unknown) => {
       const failure = toBridgeError(thrown, tool.effect === "reads" ? "rejected" : "unknown");
       log.info(`${tool.name}: ${failure.message}`, failure.cause);
-      error = failure.facts;
+      error = modelFacts(failure.facts);
       return failureResult(failure, tool.effect, { clock, nameSettings: (text) => text });
     });
     const json = redact(JSON.stringify(result));
