@@ -1,7 +1,7 @@
 // The one error type and its codes. An error knows what happened, whether anything may have been done, and
 // what to do next; whether it is retryable is decided where it is made. Knows nothing of HTTP, MCP or tools.
 
-import { inSentences, say, type Text, textFor } from "./text.ts";
+import { inSentences, say, type Text, textFor } from "./sentences.ts";
 
 /** Everything that can go wrong. docs/ERRORS.md explains each code. */
 export type ErrorCode =

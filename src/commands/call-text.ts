@@ -2,7 +2,8 @@
 // quoted unless they are a link or one word, so that they can't be taken for ours. Pure.
 
 import { accountName, platformTitle, reasonOf } from "../service/platforms.ts";
-import { inSentences, quote, quoteName } from "../text.ts";
+import { inSentences } from "../sentences.ts";
+import { quote, quoteName } from "../text.ts";
 
 /** The structured result of a tool. */
 export type Result = Readonly<Record<string, unknown>>;

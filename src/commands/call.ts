@@ -7,7 +7,7 @@ import { UsageError } from "../command-line.ts";
 import { BridgeError, cancelledError, describeFailure, errorMeta, toBridgeError } from "../errors.ts";
 import { stateOf } from "../service/job.ts";
 import { createRedact } from "../redact.ts";
-import { type Audience, inSentences, say, textFor } from "../text.ts";
+import { type Audience, inSentences, say, textFor } from "../sentences.ts";
 import { getVideoStatus } from "../tools/get-video-status.ts";
 import { declinedError } from "../tools/question.ts";
 import { TOOL_SCHEMAS } from "../tools/tool-schemas.ts";

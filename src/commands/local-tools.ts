@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import type * as z from "zod";
-import { type Audience } from "../text.ts";
+import { type Audience } from "../sentences.ts";
 import { pause } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { mayPass } from "../errors.ts";

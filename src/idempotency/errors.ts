@@ -5,17 +5,8 @@ import { BridgeError, type ErrorCode, STALE_CODE } from "../errors.ts";
 import { platformTitle } from "../service/platforms.ts";
 import type { Video } from "../service/responses.ts";
 import { FOREIGN_ROOT } from "./private-folder.ts";
-import {
-  capitalized,
-  describeAge,
-  inSentences,
-  inWords,
-  quote,
-  quoteName,
-  quoteWord,
-  say,
-  type Text,
-} from "../text.ts";
+import { inSentences, say, type Text } from "../sentences.ts";
+import { capitalized, describeAge, inWords, quote, quoteName, quoteWord } from "../text.ts";
 
 const MAX_CANDIDATES = 5;
 const CHECK_LIST = say`[Check list_videos for it|Look for it with call list_videos]`;

@@ -2,7 +2,7 @@
 // unknown, or sends the request once. `run` has all steps in their order; guard.ts records and waits.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { inSentences, type Text } from "../text.ts";
+import { inSentences, type Text } from "../sentences.ts";
 import { stateOf } from "../service/job.ts";
 import { BridgeError, DeadlineError } from "../errors.ts";
 import type { Service } from "../service/client.ts";

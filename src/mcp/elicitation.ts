@@ -11,7 +11,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { type Clock, pause } from "../clock.ts";
 import type { Log } from "../log.ts";
-import { inSentences } from "../text.ts";
+import { inSentences } from "../sentences.ts";
 import { declinedError, type Question } from "../tools/question.ts";
 import { valueAt } from "../value-at.ts";
 

@@ -2,7 +2,7 @@
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { type BridgeError, describeFailure, type Effect, errorMeta, toBridgeError } from "../errors.ts";
-import { inSentences, textFor } from "../text.ts";
+import { inSentences, textFor } from "../sentences.ts";
 import type { Application } from "./application.ts";
 
 /** Text and structure say the same, since some clients show the model only one of them. */

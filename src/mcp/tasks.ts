@@ -16,7 +16,7 @@ import {
 import * as z from "zod";
 import { hasEnded, lastState, startedAtMs } from "../jobs/job-record.ts";
 import { JOB_ID, jobIdFrom, jobUri } from "../service/job.ts";
-import { textFor } from "../text.ts";
+import { textFor } from "../sentences.ts";
 import { describe } from "../tools/describe.ts";
 import type { Application } from "./application.ts";
 import type { ConnectedClient } from "./connected-client.ts";

@@ -1,7 +1,7 @@
 // The service's documented operations, one method each. Knows nothing of tools or polling.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { inSentences, say } from "../text.ts";
+import { inSentences, say } from "../sentences.ts";
 import { pause } from "../clock.ts";
 import type { ConfigProblem, ServiceConfig } from "../config.ts";
 import { BridgeError, toBridgeError } from "../errors.ts";

@@ -2,7 +2,8 @@
 // and whether the call may be repeated. Loads no HTTP client.
 
 import { BridgeError, type BridgeErrorFacts, type Outcome, type ServiceMessage } from "../errors.ts";
-import { cleanServiceText, inSentences, quote, say, type Text } from "../text.ts";
+import { inSentences, say, type Text } from "../sentences.ts";
+import { cleanServiceText, quote } from "../text.ts";
 import type { ParsedResponse } from "./responses.ts";
 import { isInconclusive, type Method } from "./retry.ts";
 import { readEnvelope, readWords } from "./service-words.ts";

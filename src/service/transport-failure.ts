@@ -1,7 +1,7 @@
 // Explains a failed connection: the error of Node or undici as a reason and a fix that a user can follow, and
 // whether the request was sent. Knows nothing of operations.
 
-import { say, type Text } from "../text.ts";
+import { say, type Text } from "../sentences.ts";
 import type { ServiceResponse } from "./responses.ts";
 
 export type FailureKind = "timeout" | "cancelled" | "unreadable" | "network";

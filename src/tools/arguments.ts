@@ -3,7 +3,8 @@
 import * as z from "zod";
 import { BridgeError } from "../errors.ts";
 import { JOB_ID, readJobId } from "../service/job.ts";
-import { isNullWord, readSeconds, say } from "../text.ts";
+import { say } from "../sentences.ts";
+import { isNullWord, readSeconds } from "../text.ts";
 import type { Question } from "./question.ts";
 import type { ToolContext } from "./tool.ts";
 

@@ -8,7 +8,8 @@ import { ageMs, type JobOrder, type JobPost, type JobRecord, lastState } from ".
 import { renderTime } from "../service/options.ts";
 import { platformTitle } from "../service/platforms.ts";
 import type { Job } from "../service/responses.ts";
-import { cutText, describeAge, inSentences, inWords, quote, quoteWord, say, type Text } from "../text.ts";
+import { inSentences, say, type Text } from "../sentences.ts";
+import { cutText, describeAge, inWords, quote, quoteWord } from "../text.ts";
 import { describeArguments, describePost, linkOf, newestOf, savedToOf } from "./record-fields.ts";
 import { type ToolOutcome, USUAL_WAIT_SECONDS } from "./tool.ts";
 

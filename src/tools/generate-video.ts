@@ -7,7 +7,8 @@ import type { AlreadyStarted, OrderPlan, OrderWarning } from "../idempotency/gen
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
 import type { Job, Order } from "../service/responses.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
-import { describeAge, inSentences, quote, say } from "../text.ts";
+import { inSentences, say } from "../sentences.ts";
+import { describeAge, quote } from "../text.ts";
 import { mainLanguageOf, languageCode, languageName } from "../service/languages.ts";
 import {
   asNone,

@@ -3,7 +3,8 @@
 import * as z from "zod";
 import { platformId } from "../idempotency/same-request.ts";
 import { platformTitle, unusableState } from "../service/platforms.ts";
-import { inSentences, inWords, say } from "../text.ts";
+import { inSentences, say } from "../sentences.ts";
+import { inWords } from "../text.ts";
 import { accountsOn, describeUnusable } from "./publish-obstacles.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 

@@ -7,18 +7,8 @@ import { ageMs, type JobOrder, type JobRecord, possibleJobs, titleOf } from "../
 import { platformTitle } from "../service/platforms.ts";
 import type { Video } from "../service/responses.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
-import {
-  cleanServiceText,
-  cutText,
-  describeAge,
-  inSentences,
-  inWords,
-  localTime,
-  quote,
-  quoteWord,
-  say,
-  type Text,
-} from "../text.ts";
+import { inSentences, say, type Text } from "../sentences.ts";
+import { cleanServiceText, cutText, describeAge, inWords, localTime, quote, quoteWord } from "../text.ts";
 import { mapFields, mapTexts } from "../value-at.ts";
 import { UNDER_WAY_MS } from "../service/time-budget.ts";
 import { asNumber, asText } from "./arguments.ts";

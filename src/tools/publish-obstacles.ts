@@ -12,7 +12,8 @@ import {
   UNKNOWN_PLATFORM,
   unusableState,
 } from "../service/platforms.ts";
-import { cleanServiceText, inSentences, inWords, quote, quoteName, say, type Text } from "../text.ts";
+import { inSentences, say, type Text } from "../sentences.ts";
+import { cleanServiceText, inWords, quote, quoteName } from "../text.ts";
 import { CHECK_BEFORE_MS } from "../service/time-budget.ts";
 import { obstacleOf } from "./describe.ts";
 import type { ToolContext } from "./tool.ts";

@@ -7,17 +7,8 @@ import { platformId } from "../idempotency/same-request.ts";
 import { titleOf } from "../jobs/job-record.ts";
 import { accountName, platformTitle, reasonOf } from "../service/platforms.ts";
 import type { ConnectedPlatform } from "../service/responses.ts";
-import {
-  describeAge,
-  inSentences,
-  inWords,
-  quote,
-  quoteWord,
-  say,
-  stripUnsafeCharacters,
-  type Text,
-  textFor,
-} from "../text.ts";
+import { inSentences, say, type Text, textFor } from "../sentences.ts";
+import { describeAge, inWords, quote, quoteWord, stripUnsafeCharacters } from "../text.ts";
 import { asJobId, asPlatforms, asText, confirmArgument, confirmByUser, jobIdArgument } from "./arguments.ts";
 import { accountsOn, listConnected, checkBeforePost, unusableError } from "./publish-obstacles.ts";
 import { defineTool, type Guidance, guidanceFields } from "./tool.ts";

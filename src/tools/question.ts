@@ -1,7 +1,7 @@
 // The question to the user before something is paid for or posted, and the error for any answer but yes. How they
 // are asked is up to the client or the terminal.
 
-import { say } from "../text.ts";
+import { say } from "../sentences.ts";
 import { BridgeError } from "../errors.ts";
 import { DOCS } from "../version.ts";
 

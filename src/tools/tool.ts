@@ -15,20 +15,8 @@ import type { Question } from "./question.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
 import { MAX_RESULT_BYTES, type Truncation, truncateToFit } from "./result-size.ts";
-import {
-  type Audience,
-  capitalized,
-  cutText,
-  describeDamage,
-  inSentences,
-  inWords,
-  isNullWord,
-  localTime,
-  quote,
-  say,
-  type Text,
-  textFor,
-} from "../text.ts";
+import { type Audience, inSentences, say, type Text, textFor } from "../sentences.ts";
+import { capitalized, cutText, describeDamage, inWords, isNullWord, localTime, quote } from "../text.ts";
 import { mapFields, mapTexts, MAX_LEVELS } from "../value-at.ts";
 
 /** Most clients give up on a call after 60 s, and the service's answer takes time in addition to the wait. */

@@ -17,7 +17,7 @@ import { statusError } from "../../src/service/errors.ts";
 import type { CallOptions } from "../../src/service/request-sender.ts";
 import { MIN_ATTEMPT_MS, retryDelayMs } from "../../src/service/retry.ts";
 import { entriesOf, inSandbox, keysOf, postedOn } from "./law.ts";
-import { textFor } from "../../src/text.ts";
+import { textFor } from "../../src/sentences.ts";
 import { Call, type Client, type Program, type Line, type Surroundings, type Operation } from "./types.ts";
 import { type Refusal, REFUSALS } from "./types.ts";
 import type { Wanted, Word, Answer, ProcessState, Step, Next } from "./types.ts";

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { Order } from "../../src/service/responses.ts";
-import { textFor } from "../../src/text.ts";
+import { textFor } from "../../src/sentences.ts";
 import { reviewOrder } from "../../src/tools/check-order/check-order.ts";
 import { measureRates, samplesSchema } from "../fixtures/language-rates.ts";
 import languages from "../fixtures/languages.json" with { type: "json" };

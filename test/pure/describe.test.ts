@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import type { JobPost, JobRecord } from "../../src/jobs/job-record.ts";
 import type { Job } from "../../src/service/responses.ts";
-import { textFor } from "../../src/text.ts";
+import { textFor } from "../../src/sentences.ts";
 import { describe, type DescribeOptions, describePosts } from "../../src/tools/describe.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
 

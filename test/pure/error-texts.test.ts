@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { type BridgeError, describeFailure, type Effect } from "../../src/errors.ts";
-import { textFor } from "../../src/text.ts";
+import { textFor } from "../../src/sentences.ts";
 import { OPERATIONS } from "../../src/service/client.ts";
 import {
   badResponseError,

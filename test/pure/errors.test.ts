@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { BridgeError, type BridgeErrorFacts, describeFailure, toBridgeError } from "../../src/errors.ts";
-import { textFor } from "../../src/text.ts";
+import { textFor } from "../../src/sentences.ts";
 
 const FACTS: BridgeErrorFacts = {
   code: "refused",

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
+import { say } from "../../src/sentences.ts";
 import {
   cleanServiceText,
   cutText,
   describeAge,
   quote,
   quoteName,
-  say,
   stripUnsafeCharacters,
 } from "../../src/text.ts";
 

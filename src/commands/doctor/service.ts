@@ -8,7 +8,8 @@ import { RequestSender } from "../../service/request-sender.ts";
 import { TransportFailure } from "../../service/transport-failure.ts";
 import type { ServiceConfig } from "../../config.ts";
 import { NO_KEY } from "../../settings/values.ts";
-import { quote, textFor } from "../../text.ts";
+import { textFor } from "../../sentences.ts";
+import { quote } from "../../text.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 
 // Well below the 20 s that such a request has in the server.

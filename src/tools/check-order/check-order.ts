@@ -6,7 +6,8 @@ import { languageName } from "../../service/languages.ts";
 import { CATALOG_VOICES, DEFAULTS, DURATION } from "../../service/options.ts";
 import type { Order } from "../../service/responses.ts";
 import { countSpoken, speakingRate, spokenTextOf } from "../../service/spoken-words.ts";
-import { quote, say } from "../../text.ts";
+import { say } from "../../sentences.ts";
+import { quote } from "../../text.ts";
 import { type LanguageReview, reviewLanguage } from "./language.ts";
 import { reviewNotes } from "./notes.ts";
 

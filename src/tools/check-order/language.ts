@@ -7,7 +7,8 @@ import { countryName, isCommonLanguage, languageName, mainLanguageOf } from "../
 import { DEFAULTS } from "../../service/options.ts";
 import { likelyLanguage } from "../../service/spoken-words.ts";
 import { readWords, type Word, wordsWrittenIn } from "./words.ts";
-import { quote, say } from "../../text.ts";
+import { say } from "../../sentences.ts";
+import { quote } from "../../text.ts";
 
 /** A topic's language shows in its first pages. */
 const MAX_CHARACTERS = 10_000;
