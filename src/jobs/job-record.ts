@@ -99,11 +99,14 @@ export function possibleJobs(listed: readonly JobRecord[], requestedAtMs: number
     );
 }
 
-/** The job's own last answer, or else what is known of its state. */
+/** The job's own last answer. Without one, or if a list has shown the end since, what is known of its state. */
 export function lastState(record: JobRecord): Job {
-  const { jobId, state } = record;
+  const { jobId, state, link } = record;
   const status = lastStatus(record) ?? "processing";
-  return state ?? { jobId, status, done: isEnded(status), videoUrls: [] };
+  const done = isEnded(status);
+  if (state !== undefined && state.done === done) return state;
+  const isLinked = link !== undefined && stateOf(status) === "ready";
+  return { videoUrls: [], ...state, jobId, status, done, ...(isLinked && { finalVideoUrl: link.url }) };
 }
 
 /** Times are those of the answer: `atMs` on the monotonic clock, `nowMs` since the epoch. */

@@ -1,12 +1,12 @@
 // Reads a job's whole state from the service: concurrent reads of one job share one request, and a completed
-// job whose status names no final video gets it from the video list. Explains why a new job is not found.
+// job whose status names no final video gets it from the video list. Explains why a new job is not found. Paces
+// the reads of polls and waits, so that no loop around them can flood a service that fails.
 
 import { stateOf, UNLISTED_MS } from "../service/job.ts";
 import { type Clock, pause } from "../clock.ts";
 import { BridgeError, cancelledError } from "../errors.ts";
 import type { Job } from "../service/responses.ts";
 import type { Service } from "../service/client.ts";
-import type { CallOptions } from "../service/request-sender.ts";
 import { describeAge } from "../text.ts";
 import { CHECK_BEFORE_MS } from "../service/time-budget.ts";
 import type { JobBook } from "./job-book.ts";
@@ -17,6 +17,8 @@ export type JobSource = Pick<Service, "getJob" | "listNewestVideos" | "backgroun
 export interface ReadOptions {
   /** True if no user waits: a completed job may lack its final video, which the next read for a user looks up. */
   readonly background: boolean;
+  /** True if its caller may read again and again. A poll always is. */
+  readonly isPaced?: boolean;
   /** Replaces the usual time of the request. */
   readonly deadlineMs?: number;
   /** Ends this caller's waiting. The request goes on, since others may share it. */
@@ -37,6 +39,8 @@ interface InFlightRead {
 }
 
 const CANCELLED = "Reading the job was cancelled.";
+/** A paced request for a job is sent no sooner than this after one that failed. */
+const FAILURE_PAUSE_MS = 1_000;
 /** The list only adds a link to what is known, which is not worth a long wait. */
 const LIST_DEADLINE_MS = 3_000;
 /** A link that the list lacks is looked up again after this: the list may lag behind the status. */
@@ -48,6 +52,8 @@ export class JobReader {
   readonly #options: JobReaderOptions;
   /** Status requests that are not answered yet, by job. */
   readonly #inFlight = new Map<string, InFlightRead>();
+  /** The pauses after failed requests, by job. */
+  readonly #pauses = new Map<string, Promise<unknown>>();
   /** The last request for the video list, which resolves to whether it was answered. */
   #list: { readonly startedMs: number; readonly isRead: Promise<boolean> } | undefined;
 
@@ -57,9 +63,9 @@ export class JobReader {
 
   /** Reads the job's current state. A job that has ended stays ended. Rejects as the source does, and with `cancelled` by the signal. */
   async read(jobId: string, options: ReadOptions): Promise<Job> {
-    const { background, deadlineMs, signal } = options;
+    const { background, signal } = options;
     if (signal?.aborted === true) throw cancelledError(CANCELLED);
-    const inFlight = this.#inFlight.get(jobId) ?? this.#send(jobId, { background, deadlineMs });
+    const inFlight = this.#inFlight.get(jobId) ?? this.#send(jobId, options);
     if (!background) inFlight.wantsFinalVideo = true;
     try {
       return await untilAborted(inFlight.answer, signal);
@@ -82,12 +88,13 @@ export class JobReader {
     return Promise.race([read, pause(this.#options.clock, CHECK_BEFORE_MS).then(() => undefined)]);
   }
 
-  /** Returns the last answer if its age is at most `maxAgeMs`, else reads the job. */
+  /** Returns the last answer if its age is at most `maxAgeMs`, else reads the job. Paced. */
   async readRecent(jobId: string, maxAgeMs: number, signal: AbortSignal): Promise<Job> {
     const { book, clock } = this.#options;
     const { state, fetchedAtMs = -Infinity } = book.get(jobId);
     const ageMs = clock.monotonicMs() - fetchedAtMs;
-    if (state === undefined || ageMs > maxAgeMs) return this.read(jobId, { background: false, signal });
+    if (state === undefined || ageMs > maxAgeMs)
+      return this.read(jobId, { background: false, isPaced: true, signal });
     await untilAborted(this.#lookUpLink(state, ageMs), signal);
     return book.get(jobId).state ?? state;
   }
@@ -134,11 +141,14 @@ export class JobReader {
     );
   }
 
-  #send(jobId: string, options: Pick<CallOptions, "background" | "deadlineMs">): InFlightRead {
-    const { background = false } = options;
+  #send(jobId: string, { background, isPaced = background, deadlineMs }: ReadOptions): InFlightRead {
     const request = async () => {
-      const { source, book } = this.#options;
+      const { source, book, clock } = this.#options;
+      if (isPaced) await this.#pauses.get(jobId);
+      const options = { background, deadlineMs, minPauseMs: isPaced ? FAILURE_PAUSE_MS : 0 };
       const latest = await source.getJob(jobId, options).catch(async (error: unknown) => {
+        const paused = pause(clock, FAILURE_PAUSE_MS).then(() => this.#pauses.delete(jobId));
+        if (!this.#pauses.has(jobId)) this.#pauses.set(jobId, paused);
         const isUnknown = error instanceof BridgeError && error.facts.code === "not_found";
         throw isUnknown ? await this.explainNotFound(jobId, error) : error;
       });

@@ -30,6 +30,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Replaces DEADLINE_MS for the whole call. A POST needs 10 s of it to begin. */
   readonly deadlineMs?: number | undefined;
+  /** The shortest pause between two attempts. */
+  readonly minPauseMs?: number | undefined;
   /** A poll: tried once, with a smaller share of the rate limit. Ask `backgroundWaitMs` before. */
   readonly background?: boolean | undefined;
   /** True if it uses no kept connection, which may be dead: a late answer would be useless. */
@@ -113,6 +115,7 @@ export class RequestSender {
     {
       signal,
       deadlineMs = DEADLINE_MS[operation.method],
+      minPauseMs = 0,
       background = false,
       isFresh = false,
     }: CallOptions = {},
@@ -156,7 +159,7 @@ export class RequestSender {
       // The poller itself repeats a failed poll.
       if (background) throw failure;
       const remainingMs = endsAtMs - this.#clock.monotonicMs();
-      const failed = { method, attempt, failure: failure.facts, remainingMs };
+      const failed = { method, attempt, failure: failure.facts, minPauseMs, remainingMs };
       const delayMs = retryDelayMs(failed, this.#options.random);
       if (delayMs === undefined) throw failure;
       await pause(this.#clock, delayMs, signal);

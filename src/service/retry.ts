@@ -11,6 +11,8 @@ export interface FailedAttempt {
   /** 1 for the first. */
   readonly attempt: number;
   readonly failure: Pick<BridgeErrorFacts, "code" | "outcome" | "retryable" | "retryAfterSeconds">;
+  /** The shortest pause before the next attempt. */
+  readonly minPauseMs?: number;
   /** The time until the call's deadline. */
   readonly remainingMs: number;
 }
@@ -51,13 +53,16 @@ export function planAttempt(
  * Retry-After. `random` gives numbers in [0, 1).
  */
 export function retryDelayMs(
-  { method, attempt, failure, remainingMs }: FailedAttempt,
+  { method, attempt, failure, minPauseMs = 0, remainingMs }: FailedAttempt,
   random: () => number,
 ): number | undefined {
   if (attempt >= MAX_ATTEMPTS[method] || !mayRepeat(method, failure)) return undefined;
   const backoffMs = random() * BACKOFF_BASE_MS * 2 ** (attempt - 1);
   const { retryAfterSeconds } = failure;
-  const delayMs = retryAfterSeconds === undefined ? backoffMs : 1000 * retryAfterSeconds;
+  const delayMs = Math.max(
+    minPauseMs,
+    retryAfterSeconds === undefined ? backoffMs : 1000 * retryAfterSeconds,
+  );
   return delayMs + MIN_ATTEMPT_MS[method] <= remainingMs ? delayMs : undefined;
 }
 

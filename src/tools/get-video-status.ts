@@ -75,24 +75,30 @@ export const getVideoStatus = defineTool({
   },
 });
 
-/** A service may need minutes until it knows its new job, so failed reads don't end the wait for one. */
+/**
+ * A service may need minutes until it knows its new job, so failed reads don't end the wait for one. The reader paces
+ * them. The wait for a job that is known to have ended is answered by what is known.
+ */
 async function wait(jobId: string, forMs: number, context: ToolContext): Promise<void> {
   const { reader, jobs, clock, signal, waitForEnd } = context;
   const endsMs = clock.monotonicMs() + forMs;
+  const leftMs = () => endsMs - clock.monotonicMs();
   const { fetchedAtMs } = jobs.get(jobId);
   for (;;) {
     try {
-      await waitForEnd(await reader.readRecent(jobId, RECENT_MS, signal), forMs);
+      await waitForEnd(await reader.readRecent(jobId, RECENT_MS, signal), leftMs());
       return;
     } catch (error) {
       await jobs.readJournal();
       const record = jobs.get(jobId);
+      const known = lastState(record);
+      if (known.done && !signal.aborted) return;
       const isYoung = (ageMs(record, clock.now()) ?? Infinity) <= UNLISTED_MS;
       if (!mayPass(error) || !isYoung) throw error;
       // The poller reads the job meanwhile, and this ends if it finds no such job either.
-      await waitForEnd(lastState(record), forMs);
+      await waitForEnd(known, leftMs());
       if (jobs.get(jobId).fetchedAtMs !== fetchedAtMs) return;
-      if (clock.monotonicMs() >= endsMs || signal.aborted)
+      if (leftMs() <= 0 || signal.aborted)
         throw error.facts.code === "not_found" ? await reader.explainNotFound(jobId, error) : error;
     }
   }

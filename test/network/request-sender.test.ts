@@ -1,11 +1,14 @@
 import { expect, test } from "vitest";
 import type { Clock } from "../../src/clock.ts";
+import { JobBook } from "../../src/jobs/job-book.ts";
+import { JobReader } from "../../src/jobs/reader.ts";
 import { GENERATE, JOB_ID, KEY, STATUS } from "../fixtures/constants.ts";
 import { envelope, type Reply, scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 import { bridge, failureOf, jumpingClock } from "./bridge.ts";
 
 const DONE = { json: { status: "completed" } };
+const RENDERING = { json: { status: "processing" } };
 const GENERATED: Reply = { status: 201, json: { jobId: JOB_ID, status: "processing" } };
 const busy = (headers: Record<string, string> = {}): Reply => ({
   ...envelope(429, "rate_limited", "Slow down."),
@@ -37,6 +40,19 @@ test("a GET waits between attempts with jitter, or as long as Retry-After says",
   await service.getJob(JOB_ID);
 
   expect(clock.slept).toEqual([250, 3_000]);
+});
+
+test("the attempts of a read that a wait makes are at least a second apart, whatever Retry-After says", async () => {
+  const clock = jumpingClock();
+  const answers = [{ status: 503 }, { status: 503, headers: { "retry-after": "0" } }, RENDERING];
+  const { service } = await bridge({ [STATUS]: answers }, { clock });
+  const readJournal = () => Promise.reject(new Error("There is none."));
+  const book = new JobBook({ clock, log: { info() {} }, readJournal });
+  const reader = new JobReader({ source: service, book, clock });
+
+  await reader.readRecent(JOB_ID, 0, new AbortController().signal);
+
+  expect(clock.slept).toEqual([1_000, 1_000]);
 });
 
 test.each([9_999, -1])("a POST is not begun with %i ms of its deadline left", async (deadlineMs) => {
