@@ -15,7 +15,7 @@ import {
   orderInProgressError,
 } from "./errors.ts";
 import { CHECK_AFTER_MS } from "../service/time-budget.ts";
-import type { Guard, GuardedCall } from "./guard.ts";
+import type { Begun, Guard, GuardedCall } from "./guard.ts";
 import type { OrderEntry, Journal, JournalEntry } from "./journal.ts";
 import {
   argumentsOf,
@@ -179,7 +179,7 @@ export class GenerateOnce {
       // Taken before the request: while it is in flight, a read of the video list may make its job known.
       const known = jobs.snapshot();
       try {
-        const answer = this.#send(order, begun.earlier, call);
+        const answer = this.#send(order, begun);
         const startedJob = await guard.finish(begun.entry, answer, ({ jobId, status }) => {
           jobs.addStarted(jobId, intent, status);
           return { outcome: "done", jobId };
@@ -219,13 +219,9 @@ export class GenerateOnce {
   }
 
   /** Sends the request unless faster ones have used up the limit. */
-  async #send(
-    order: Order,
-    earlier: readonly JournalEntry[],
-    { signal, leftMs }: GuardedCall<OrderEntry>,
-  ): Promise<StartedJob> {
+  async #send(order: Order, { earlier, options }: Begun): Promise<StartedJob> {
     await this.#checkLimit(earlier);
-    return this.#options.service.generate(order, { signal, deadlineMs: leftMs() });
+    return this.#options.service.generate(order, options());
   }
 
   /** Throws if too many videos were ordered in the last 24 hours, or in the future by a clock that was ahead. */

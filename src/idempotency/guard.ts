@@ -4,6 +4,7 @@
 
 import { type Clock, pause } from "../clock.ts";
 import { cancelledError, DeadlineError, toBridgeError } from "../errors.ts";
+import type { CallOptions } from "../service/request-sender.ts";
 import { CALL_MS, PAID_REQUEST_MS } from "../service/time-budget.ts";
 import type { Intent, Journal, JournalEntry, RequestOutcome } from "./journal.ts";
 import { entriesAhead, versionOf } from "./same-request.ts";
@@ -37,6 +38,15 @@ export interface Snapshot<Entry> {
   readonly matching: readonly Entry[];
   /** The newest of these that is still under way, if one is: nothing can then be sent. */
   readonly inFlight: Entry | undefined;
+}
+
+/** A request that is recorded, and must now be sent and finished. */
+export interface Begun {
+  readonly entry: JournalEntry;
+  /** The entries that it yields to. */
+  readonly earlier: readonly JournalEntry[];
+  /** How it is to be sent: within the time that the call has left by then. */
+  options(): CallOptions;
 }
 
 const CANCELLED = "The call was cancelled before anything was sent.";
@@ -94,26 +104,27 @@ export class Guard {
   }
 
   /**
-   * Records a request, which must then be sent and finished, and gives the entries that it yields to.
-   * Undefined if something newer is known of the same request than the snapshot had: then nothing may be
+   * Records a request, which must then be sent and finished. Undefined if something newer is known of the same request than the snapshot had: then nothing may be
    * sent, and the call begins from the top. Throws a JournalError.
    */
   begin<Entry extends JournalEntry>(
-    { select, signal }: GuardedCall<Entry>,
+    { select, signal, leftMs }: GuardedCall<Entry>,
     snapshot: Snapshot<Entry>,
     intent: Intent,
-  ): Promise<{ entry: JournalEntry; earlier: readonly JournalEntry[] } | undefined> {
-    const { journal } = this.#options;
-    const begin = async () => {
+  ): Promise<Begun | undefined> {
+    const { journal, clock } = this.#options;
+    const begin = async (): Promise<Begun | undefined> => {
       if (signal.aborted) throw cancelledError(CANCELLED);
+      const begunAtMs = clock.now();
       const { own: entry, entries } = await journal.begin(intent);
       const earlier = entriesAhead(entries, entry);
       // Mostly nothing at all is new, which is cheaper to find than the entries of the same request.
       const isUnchanged =
         earlier.length === snapshot.entries.length &&
         earlier.every((known, index) => known === snapshot.entries[index]);
+      const options = () => ({ signal, deadlineMs: leftMs(), entry: { id: entry.id, begunAtMs } });
       if (isUnchanged || versionOf(select(earlier)) === versionOf(snapshot.matching))
-        return { entry, earlier };
+        return { entry, earlier, options };
       await journal.end(entry, { outcome: "not_sent" });
       return undefined;
     };

@@ -97,7 +97,7 @@ export class PublishOnce {
       const begun = await guard.begin(call, snapshot, { operation: "publish", ...request, client });
       if (begun === undefined) continue;
       try {
-        const answer = service.publish(request, { signal: call.signal, deadlineMs: call.leftMs() });
+        const answer = service.publish(request, begun.options());
         return publishedBy(wanted, plan, await guard.finish(begun.entry, answer, toOutcome));
       } catch (error) {
         throw plan.reposted.length > 0 ? withoutWaiting(error) : error;

@@ -4,20 +4,25 @@ import { z } from "zod";
 import type { Account } from "./account.ts";
 import type { Route, RouteRequest } from "./app.ts";
 import { jsonReply, readJson } from "./http-message.ts";
+import { IdempotencyKeys } from "./idempotency-keys.ts";
 import { type Endpoint, type Operation, OPERATIONS } from "./operations.ts";
 import { ServiceError } from "./service-error.ts";
 
+const KEY_HEADER = { name: "Idempotency-Key", in: "header", schema: { type: "string" } };
 const ENDPOINTS = OPERATIONS.flatMap(({ endpoint, ...operation }) =>
   endpoint === undefined ? [] : [{ ...endpoint, ...operation }],
 );
 
 export function restRoutes(account: Account, url: string): readonly Route[] {
+  const keys = new IdempotencyKeys();
   const routes = ENDPOINTS.map(({ method, path, status, input, run }): Route => ({
     methods: [method],
     path: new RegExp(`^/api/v1${path.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`),
     async handle(request) {
-      const given = method === "GET" ? parametersOf(request) : await readJson(request.incoming);
-      return jsonReply(status, run(account, parse(input, given)));
+      const carryOut = (given: unknown) => jsonReply(status, run(account, parse(input, given)));
+      if (method === "GET") return carryOut(parametersOf(request));
+      const { "idempotency-key": key } = request.incoming.headers;
+      return keys.answer(key && `${path} ${String(key)}`, () => readJson(request.incoming), carryOut);
     },
   }));
   const document = openApiDocument(url);
@@ -69,7 +74,7 @@ function describePath({ name, summary, input, method, path, status }: Endpoint &
   const operation = {
     operationId: name.replace(/_\w/g, (letter) => letter.charAt(1).toUpperCase()),
     summary,
-    ...(method === "POST" ? { requestBody } : { parameters }),
+    ...(method === "POST" ? { parameters: [KEY_HEADER], requestBody } : { parameters }),
     responses: { [status]: { description: "Done" }, default: { description: "The error envelope" } },
   };
   return [`/api/v1${path}`, { [method.toLowerCase()]: operation }] as const;

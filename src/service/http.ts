@@ -28,10 +28,11 @@ export interface HttpRequest {
   readonly toldMs?: number;
   readonly signal?: AbortSignal | undefined;
   /**
-   * True for a request whose answer must not be lost. Once it was sent, cancellation is ignored, and the failure at
-   * its deadline carries a promise of the answer, which may still come within LATE_ANSWER_MS.
+   * Set for a request whose answer must not be lost: false once it must not be sent any more, which is asked just
+   * before its first byte. Once it was sent, cancellation is ignored, and the failure at its deadline carries a promise
+   * of the answer, which may still come within LATE_ANSWER_MS.
    */
-  readonly finishOnceSent?: boolean;
+  readonly mayBegin?: (() => boolean) | undefined;
   /** True if it opens a connection for this request alone: a kept one may be dead without a sign. */
   readonly isFresh?: boolean;
 }
@@ -78,14 +79,16 @@ export class Http {
 
   /** Returns the whole answer. Throws a TransportFailure. */
   async send(request: HttpRequest): Promise<ServiceResponse> {
-    const { url, deadlineMs, toldMs = deadlineMs, signal, finishOnceSent = false, isFresh = false } = request;
+    const { url, deadlineMs, toldMs = deadlineMs, signal, mayBegin, isFresh = false } = request;
     if (url.origin !== this.#origin) throw new TypeError("A request must stay at the service's origin.");
     if (this.#isDestroyed) throw new TransportFailure({ ...SHUTTING_DOWN, sent: false });
     if (signal?.aborted === true) throw new TransportFailure({ ...CANCELLED, sent: false });
 
-    const exchange = new Exchange(request.redact);
+    const exchange = new Exchange(request.redact, () => {
+      if (mayBegin?.() === false) exchange.giveUp(tookTooLong(toldMs));
+    });
     this.#exchanges.add(exchange);
-    const mustFinish = () => finishOnceSent && exchange.isSent;
+    const mustFinish = () => mayBegin !== undefined && exchange.isSent;
     const onCancel = () => {
       if (!mustFinish()) exchange.giveUp(CANCELLED);
     };
@@ -93,7 +96,7 @@ export class Http {
     let timer: NodeJS.Timeout | undefined;
     let isOver = false;
     // On a connection that is dead without a sign, the outcome of a paid request would be unknown.
-    const dispatcher = finishOnceSent || isFresh ? this.#fresh : this.#shared;
+    const dispatcher = mayBegin !== undefined || isFresh ? this.#fresh : this.#shared;
     const answer = exchange.run(dispatcher, request).finally(() => {
       isOver = true;
       clearTimeout(timer);
@@ -139,6 +142,7 @@ export class Http {
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #redact: Redact;
+  readonly #beforeSending: () => void;
   #resolve: (answer: ServiceResponse) => void = () => {};
   #reject: (failure: TransportFailure) => void = () => {};
   #controller: Dispatcher.DispatchController | undefined; // set once the request counts as sent
@@ -147,8 +151,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #headers: Record<string, ResponseHeaders[string]> = {};
   readonly #chunks: Buffer[] = [];
 
-  constructor(redact: Redact) {
+  /** `beforeSending` is called just before the first byte is sent, and may still give it up. */
+  constructor(redact: Redact, beforeSending: () => void) {
     this.#redact = redact;
+    this.#beforeSending = beforeSending;
   }
 
   /** Changes with each part of the answer. */
@@ -182,6 +188,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   /** undici calls this just before it writes the header: from here on, the request counts as sent. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#beforeSending();
     if (this.#givenUp === undefined) this.#controller = controller;
     else controller.abort(this.#givenUp);
   }

@@ -36,6 +36,16 @@ export interface CallOptions {
   readonly background?: boolean | undefined;
   /** True if it uses no kept connection, which may be dead: a late answer would be useless. */
   readonly isFresh?: boolean | undefined;
+  /** The journal's entry of a paid or public request. */
+  readonly entry?: RecordedRequest | undefined;
+}
+
+/** A request that was recorded before it is sent. */
+export interface RecordedRequest {
+  /** Sent as the Idempotency-Key, so that whatever is repeated on its way is known to be one request. */
+  readonly id: string;
+  /** When it was recorded, in milliseconds since the epoch by this computer's clock. */
+  readonly begunAtMs: number;
 }
 
 export interface RequestParts {
@@ -118,19 +128,24 @@ export class RequestSender {
       minPauseMs = 0,
       background = false,
       isFresh = false,
+      entry,
     }: CallOptions = {},
   ): Promise<Result> {
     const { method } = operation;
     const { url, body } = parts;
-    const endsAtMs = this.#clock.monotonicMs() + deadlineMs;
+    const clock = this.#clock;
+    const endsAtMs = clock.monotonicMs() + deadlineMs;
+    const { begunAtMs = clock.now() } = entry ?? {};
+    // While the process sleeps, only the wall clock goes on, and others may take the entry's outcome for unknown.
+    const ageMs = () => (method === "POST" ? Math.abs(clock.now() - begunAtMs) : 0);
+    const leftMs = () => Math.min(endsAtMs - clock.monotonicMs(), PAID_REQUEST_MS - ageMs());
     const readResponse = (response: ServiceResponse) => read(this.#parseBody(response));
     for (let attempt = 1; ; attempt++) {
       let failure: BridgeError;
       try {
-        const permit = await this.#acquire(operation, background ? "background" : "user", endsAtMs, signal);
+        const permit = await this.#acquire(operation, background ? "background" : "user", leftMs, signal);
         let response: ServiceResponse | undefined;
-        const remainingMs = endsAtMs - this.#clock.monotonicMs();
-        const plan = planAttempt({ method, attempt, remainingMs }, background);
+        const plan = planAttempt({ method, attempt, remainingMs: leftMs() }, background);
         try {
           response = await this.#http.send({
             method: parts.method ?? method,
@@ -138,6 +153,7 @@ export class RequestSender {
             headers: {
               ...this.#headers,
               ...(body !== undefined && { "content-type": "application/json" }),
+              ...(entry !== undefined && { "idempotency-key": `"${entry.id}"` }),
               ...parts.headers,
             },
             ...(body !== undefined && { body }),
@@ -147,7 +163,7 @@ export class RequestSender {
             toldMs: method === "GET" ? deadlineMs : plan.deadlineMs,
             isFresh: isFresh || plan.isFresh,
             signal,
-            finishOnceSent: method === "POST",
+            mayBegin: method === "POST" ? () => leftMs() >= MIN_ATTEMPT_MS.POST : undefined,
           });
         } finally {
           permit.release(response);
@@ -158,11 +174,10 @@ export class RequestSender {
       }
       // The poller itself repeats a failed poll.
       if (background) throw failure;
-      const remainingMs = endsAtMs - this.#clock.monotonicMs();
-      const failed = { method, attempt, failure: failure.facts, minPauseMs, remainingMs };
+      const failed = { method, attempt, failure: failure.facts, minPauseMs, remainingMs: leftMs() };
       const delayMs = retryDelayMs(failed, this.#options.random);
       if (delayMs === undefined) throw failure;
-      await pause(this.#clock, delayMs, signal);
+      await pause(clock, delayMs, signal);
       if (signal?.aborted === true) throw cancelledError(operation, failure.facts.outcome);
     }
   }
@@ -208,18 +223,18 @@ export class RequestSender {
     this.#http.destroy();
   }
 
-  /** Waits for the rate limiter, at most until `endsAtMs`. Throws a BridgeError: nothing was sent. */
+  /** Waits for the rate limiter as long as time is left. Throws a BridgeError: nothing was sent. */
   async #acquire(
     operation: Operation,
     kind: RequestKind,
-    endsAtMs: number,
+    timeLeftMs: () => number,
     signal: AbortSignal | undefined,
   ): Promise<Permit> {
     const { method } = operation;
     const neededMs = MIN_ATTEMPT_MS[method];
     for (let hasWaited = false; ; hasWaited = true) {
       if (signal?.aborted === true) throw cancelledError(operation);
-      const leftMs = endsAtMs - this.#clock.monotonicMs();
+      const leftMs = timeLeftMs();
       // A GET that is cut short loses nothing, so it needs this time only after a wait.
       if ((method === "POST" || hasWaited) && leftMs < neededMs) throw outOfTimeError(operation);
       const permit = this.limiter.tryAcquire(kind);

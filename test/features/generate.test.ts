@@ -95,6 +95,17 @@ test("an order is sent as it was given, and the result names all of it and how t
   expect(orders()).toEqual([{ ...order, topic: "Tides", language: "fr" }]);
 });
 
+test("each order has the id of its journal entry as Idempotency-Key, and a confirmed repeat has its own", async () => {
+  const { call, rest, journal } = await world();
+
+  await call();
+  await call({ ...TIDES, confirm: codeIn(await call()) });
+
+  const posts = rest.requests.filter(({ method }) => method === "POST");
+  expect(posts).toHaveLength(2);
+  expect(posts.map(({ headers }) => headers["idempotency-key"])).toEqual(journal.quotedIds());
+});
+
 test.each(Object.entries(CHOICES))(
   "%s: each value but the default is sent, said, and makes another order",
   async (name, values) => {

@@ -111,6 +111,20 @@ const guidanceOf = ({ structuredContent = {} }: Result) => [
 /** The code in a result or an error. */
 const codeIn = (result: Result) => /confirm: "(\w+)"/.exec(textOf(result))?.[1] ?? "no code";
 
+test("each post has the id of its journal entry as Idempotency-Key, and a confirmed repeat has its own", async () => {
+  const { call, rest, journal } = await world();
+
+  await call();
+  await call({ ...ON_TIKTOK, confirm: codeIn(await call()) });
+
+  const keysOf = (end: string) =>
+    rest.requests.filter(({ path }) => path.endsWith(end)).map(({ headers }) => headers["idempotency-key"]);
+  expect(journal.quotedIds()).toHaveLength(2);
+  expect(keysOf("/publish")).toEqual(journal.quotedIds());
+  // Reading the accounts is a POST that records and changes nothing.
+  expect(new Set(keysOf("/mcp"))).toEqual(new Set([undefined]));
+});
+
 describe("before a post", () => {
   const ASKING: [string, World] = ["a client that asks", { answers: [YES] }];
   const OTHERS: [string, World][] = [

@@ -74,7 +74,7 @@ test("sends a paid request on a connection of its own, as a kept one may be dead
   await client.send(request("GET", server.url));
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
 
-  const paid = await client.send(request("POST", server.url, { finishOnceSent: true }));
+  const paid = await client.send(request("POST", server.url, { mayBegin: () => true }));
 
   expect(paid.text).toBe("{}");
 });
@@ -101,7 +101,7 @@ test("never sends a POST that was cancelled while it was connecting", async () =
       lookups.push(() => callback(null, [{ address: "127.0.0.1", family: 4 }]));
   });
   onTestFinished(() => lookup.mockRestore());
-  const post = failing(client.send(request("POST", url, { signal: cancel.signal, finishOnceSent: true })));
+  const post = failing(client.send(request("POST", url, { signal: cancel.signal, mayBegin: () => true })));
   await until(() => lookups.length === 1);
 
   cancel.abort();

@@ -1,11 +1,14 @@
-import { expect, test } from "vitest";
+import dns from "node:dns";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Clock } from "../../src/clock.ts";
 import { JobBook } from "../../src/jobs/job-book.ts";
 import { JobReader } from "../../src/jobs/reader.ts";
-import { GENERATE, JOB_ID, KEY, STATUS } from "../fixtures/constants.ts";
+import { GENERATE, JOB_ID, KEY, STATUS, TIDES } from "../fixtures/constants.ts";
 import { envelope, type Reply, scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
+import { type ProxyBehaviour, startProxyServer } from "../fixtures/proxy-server.ts";
 import { until } from "../fixtures/until.ts";
-import { bridge, failureOf, jumpingClock } from "./bridge.ts";
+import { createVirtualClock, type VirtualClock } from "../fixtures/virtual-clock.ts";
+import { bridge, connect, failureOf, jumpingClock } from "./bridge.ts";
 
 const DONE = { json: { status: "completed" } };
 const RENDERING = { json: { status: "processing" } };
@@ -64,6 +67,70 @@ test.each([9_999, -1])("a POST is not begun with %i ms of its deadline left", as
     retryable: true,
   });
   expect(rest.requests).toEqual([]);
+});
+
+/** A POST whose connection is ready only when the test says so. */
+async function connectingPost(entry?: { readonly id: string; readonly begunAtMs: number }) {
+  const clock = createVirtualClock(Date.UTC(2026, 0, 1));
+  const rest = await scriptedService({ [GENERATE]: GENERATED });
+  const lookups: (() => void)[] = [];
+  const lookup = vi.spyOn(dns, "lookup").mockImplementation((...args: unknown[]) => {
+    const callback = args.at(-1);
+    if (typeof callback === "function")
+      lookups.push(() => callback(null, [{ address: "127.0.0.1", family: 4 }]));
+  });
+  onTestFinished(() => lookup.mockRestore());
+  const service = connect({ baseUrl: `http://service.localhost:${rest.port}`, clock });
+  const ended = service.generate(TIDES, { entry }).catch((error: unknown) => error);
+  await until(() => lookups.length === 1);
+  const letConnect = () => {
+    for (const answer of lookups.splice(0)) answer();
+  };
+  return { clock, rest, ended, letConnect };
+}
+
+const NOT_BEGUN = { facts: { code: "timeout", outcome: "not_sent", retryable: true } };
+
+test.each<[string, (clock: VirtualClock) => unknown, object, number]>([
+  ["10 s of its deadline are left", (clock) => clock.sleep(28_000), { jobId: JOB_ID }, 1],
+  ["less than 10 s of its deadline are left", (clock) => clock.sleep(28_001), NOT_BEGUN, 0],
+  ["its deadline has passed", (clock) => clock.sleep(38_001), NOT_BEGUN, 0],
+  ["the computer has slept for half a minute", (clock) => clock.set(30_000), NOT_BEGUN, 0],
+  ["the computer has slept for an hour", (clock) => clock.set(3_600_000), NOT_BEGUN, 0],
+  ["its clock was set back by an hour", (clock) => clock.set(-3_600_000), NOT_BEGUN, 0],
+])("a POST whose connection is ready when %s is sent only if it is still young", async (...given) => {
+  const [, pass, outcome, requests] = given;
+  const { clock, rest, ended, letConnect } = await connectingPost();
+
+  pass(clock);
+  letConnect();
+
+  expect(await ended).toMatchObject(outcome);
+  expect(rest.requests).toHaveLength(requests);
+});
+
+test("a POST isn't begun half a minute after it was recorded, though its attempt is young", async () => {
+  const begunAtMs = Date.now() - 30_000;
+  const { service, rest } = await bridge({ [GENERATE]: GENERATED });
+
+  expect(await failureOf(service.generate(TIDES, { entry: { id: "one", begunAtMs } }))).toMatchObject(
+    NOT_BEGUN.facts,
+  );
+  expect(rest.requests).toEqual([]);
+});
+
+test("a POST that is sent again because it never left has the Idempotency-Key of its entry", async () => {
+  const rest = await scriptedService({ [GENERATE]: GENERATED });
+  const behaviours: ProxyBehaviour[] = ["drop"];
+  const proxy = await startProxyServer(() => behaviours.shift() ?? { tunnelTo: rest.port });
+  onTestFinished(() => proxy.close());
+  const proxies = { http: proxy.url };
+  const service = connect({ baseUrl: `http://service.localhost:${rest.port}`, proxies });
+
+  await service.generate(TIDES, { entry: { id: "0f4b", begunAtMs: Date.now() } });
+
+  expect(proxy.asked).toHaveLength(2);
+  expect(rest.requests.map(({ headers }) => headers["idempotency-key"])).toEqual(['"0f4b"']);
 });
 
 test.each([

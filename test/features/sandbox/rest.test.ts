@@ -1,6 +1,8 @@
+import { once } from "node:events";
+import { request } from "node:http";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { refusal, startedAt, testSandbox } from "./fixture.ts";
+import { refusal, startedAt, type TestSandbox, testSandbox } from "./fixture.ts";
 
 const GENERATE = "/api/v1/generate";
 const OUT_OF_CREDITS = refusal(
@@ -122,6 +124,78 @@ test("videos come newest first, and a completed one has its link", async () => {
   expect(body).toEqual({ videos, nextCursor: null });
 });
 
+const order = (sandbox: TestSandbox, topic: string, key?: string) =>
+  sandbox.post(GENERATE, { topic }, key === undefined ? {} : { headers: { "Idempotency-Key": key } });
+const jobsOf = async (sandbox: TestSandbox) => {
+  const { body } = await sandbox.get("/api/v1/videos");
+  return z.object({ videos: z.array(z.looseObject({ topic: z.string() })) }).parse(body).videos;
+};
+
+test("an order with the Idempotency-Key of an earlier one gets that one's answer, and no other job", async () => {
+  const sandbox = await testSandbox();
+  const first = await order(sandbox, "Tides", '"one"');
+
+  const again = await order(sandbox, "Tides", '"one"');
+
+  expect(again.body).toEqual(first.body);
+  expect(await jobsOf(sandbox)).toHaveLength(1);
+  await order(sandbox, "Tides", '"two"');
+  await order(sandbox, "Tides");
+  expect(await jobsOf(sandbox)).toHaveLength(3);
+});
+
+test("a post with the Idempotency-Key of an earlier one gets that one's answer", async () => {
+  const sandbox = await testSandbox({ renderSeconds: 0 });
+  const body = { jobId: await sandbox.generate(), platforms: ["tiktok"] };
+  const headers = { "Idempotency-Key": '"one"' };
+  const posts = [body, body].map((json) => sandbox.post("/api/v1/publish", json, { headers }));
+
+  const statuses = await Promise.all(posts).then((answers) => answers.map(({ status }) => status));
+
+  expect(statuses).toContain(200);
+  expect((await sandbox.post("/api/v1/publish", body, { headers })).status).toBe(200);
+  const other = { ...body, platforms: ["youtube"] };
+  expect((await sandbox.post("/api/v1/publish", other, { headers })).status).toBe(422);
+});
+
+test("an Idempotency-Key that comes with another order is refused", async () => {
+  const sandbox = await testSandbox();
+  await order(sandbox, "Tides", '"one"');
+
+  expect(await order(sandbox, "Rivers", '"one"')).toMatchObject(
+    refusal(422, "key_reused", "This Idempotency-Key came with another request before."),
+  );
+  expect(await jobsOf(sandbox)).toHaveLength(1);
+});
+
+test("an Idempotency-Key is refused while the first request with it still runs", async () => {
+  const sandbox = await testSandbox();
+  const headers = {
+    authorization: `Bearer ${sandbox.apiKey}`,
+    "content-type": "application/json",
+    "idempotency-key": '"one"',
+    expect: "100-continue",
+  };
+  const slow = request(`${sandbox.url}${GENERATE}`, { method: "POST", headers });
+  slow.flushHeaders();
+  await once(slow, "continue");
+
+  expect((await order(sandbox, "Tides", '"one"')).status).toBe(409);
+
+  slow.end('{"topic": "Tides"}');
+
+  const [response] = await once(slow, "response");
+  expect(Object(response).statusCode).toBe(201);
+  expect(await jobsOf(sandbox)).toHaveLength(1);
+});
+
+test("the Idempotency-Key of a refused order can be used again", async () => {
+  const sandbox = await testSandbox();
+  expect((await order(sandbox, "", '"one"')).status).toBe(400);
+
+  expect((await order(sandbox, "Tides", '"one"')).status).toBe(201);
+});
+
 test("pages skip and repeat no job of the same millisecond", async () => {
   const sandbox = await testSandbox();
   const created: string[] = [];
@@ -163,8 +237,9 @@ test("the OpenAPI document describes the endpoints and how to page", async () =>
     { name: "limit", in: "query", required: false, schema: limit },
     { name: "cursor", in: "query", required: false, schema: cursor },
   ];
+  const idempotencyKey = expect.objectContaining({ name: "Idempotency-Key", in: "header" });
   const endpoints = {
-    "/api/v1/generate": { post: expect.anything() },
+    "/api/v1/generate": { post: expect.objectContaining({ parameters: [idempotencyKey] }) },
     "/api/v1/status/{jobId}": { get: expect.anything() },
     "/api/v1/publish": { post: expect.anything() },
     "/api/v1/videos": { get: expect.objectContaining({ operationId: "listVideos", parameters }) },
