@@ -35,6 +35,19 @@ export async function readWhatHasCome(progress: () => unknown = () => 0): Promis
   } while (progress() !== before);
 }
 
+/** Runs `action` at this interval until the returned function is called. */
+export function repeat(clock: Pick<Clock, "after">, intervalMs: number, action: () => void): () => void {
+  let cancel = () => {};
+  const wait = () => {
+    cancel = clock.after(intervalMs, () => {
+      action();
+      wait();
+    });
+  };
+  wait();
+  return () => cancel();
+}
+
 /** Resolves after this time, or when the signal aborts. Doesn't keep the process alive. */
 export function pause(clock: Pick<Clock, "after">, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -9,7 +9,7 @@ import { stateOf } from "../service/job.ts";
 import { createRedact } from "../redact.ts";
 import { type Audience, inSentences, say, textFor } from "../sentences.ts";
 import { getVideoStatus } from "../tools/get-video-status.ts";
-import { declinedError } from "../tools/question.ts";
+import { type Consent, declinedError } from "../tools/question.ts";
 import { TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
 import { describeUnrecorded, type ToolContext } from "../tools/tool.ts";
 import { type Call, readCall } from "./call-arguments.ts";
@@ -139,22 +139,20 @@ function withUnsaved(result: Result, tools: LocalTools): Result {
   return { ...result, summary: `${String(result["summary"])} ${sentence}` };
 }
 
-/** Asks what a client would ask its user. Returns false if `--yes` stands for the answer. */
+/** Asks what a client would ask its user. Nobody is asked if `--yes` stands for the answer. */
 async function askAtTerminal(
   describe: Parameters<ToolContext["askUser"]>[0],
   { config, tool, saysYes }: Call,
   { input, errors, interrupted }: Host,
   ui: TerminalUi,
-): Promise<boolean> {
-  // A request that can't be sent says what is missing.
-  if (config.problems.length > 0) return true;
+): Promise<Consent> {
   const isTerminal = input.isTTY === true && errors.isTTY === true;
   const mode = tool.effect === "spends" ? config.confirmGenerate : config.confirmPublish;
   const onlyTerminal = mode === "always";
-  if (saysYes && !onlyTerminal) return false;
+  if (saysYes && !onlyTerminal) return "not asked";
   const question = await describe();
   if (isTerminal) {
-    if (await ui.confirm(`${question.message}\n${question.yes}?`, interrupted)) return true;
+    if (await ui.confirm(`${question.message}\n${question.yes}?`, interrupted)) return "agreed";
     throw declinedError(question, "accept", true);
   }
   const why = onlyTerminal ? "here only a yes in a terminal counts" : "--yes was not given";

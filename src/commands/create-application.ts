@@ -12,7 +12,6 @@ import { VideoSaver } from "../jobs/save-video.ts";
 import { Schedule } from "../jobs/schedule.ts";
 import { waitForEnd } from "../jobs/wait.ts";
 import type { Application } from "../mcp/application.ts";
-import { Elicitation } from "../mcp/elicitation.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { createLog } from "../log.ts";
@@ -116,7 +115,6 @@ export function createApplication({ config, service, clock, log, redact, onWait 
     asksBeforeOrders: config.confirmGenerate !== "off",
     hasPaidRequest: () => guard.isBusy,
     canPublish: !config.readOnly && !config.noPublish,
-    elicitation: new Elicitation({ log, clock }),
     clock,
     log,
   };

@@ -50,7 +50,7 @@ export async function runDemo(host: Host): Promise<number> {
       askUser: async (describe) => {
         const { message, yes } = await describe();
         ui.step("Your client asks you before anything is paid or posted", [message, `You choose: ${yes}`]);
-        return true;
+        return "agreed";
       },
     });
     const isPublished = await drive(tools, ui, (config.sandboxSeconds * 2 + 60) * 1000);

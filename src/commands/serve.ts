@@ -8,6 +8,7 @@ import { type Clock, systemClock } from "../clock.ts";
 import { errnoOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { ConnectedClient } from "../mcp/connected-client.ts";
+import { Elicitation } from "../mcp/elicitation.ts";
 import { createServer } from "../mcp/server.ts";
 import { StdioTransport } from "../mcp/transport.ts";
 import { Subscriptions } from "../mcp/subscriptions.ts";
@@ -47,6 +48,7 @@ export function serve(
   const subscriptions = new Subscriptions(application);
   const client = new ConnectedClient();
   const tasks = new Tasks(application, client);
+  const elicitation = new Elicitation({ log, clock, client });
   const transport = new StdioTransport({
     input,
     output,
@@ -67,7 +69,7 @@ export function serve(
       },
     },
   });
-  serveStdio(({ era }) => createServer(application, era, subscriptions, tasks, client), {
+  serveStdio(({ era }) => createServer(application, era, subscriptions, tasks, elicitation, client), {
     transport,
     onerror: (error) => log.debug(`stdio: ${error.message}`),
   });

@@ -11,7 +11,6 @@ import type { Log } from "../log.ts";
 import type { Job } from "../service/responses.ts";
 import type { Service } from "../service/client.ts";
 import type { ToolContext } from "../tools/tool.ts";
-import type { Elicitation } from "./elicitation.ts";
 
 export interface Application extends Pick<ToolContext, "generateOnce" | "publishOnce" | "unrecorded"> {
   readonly config: Config;
@@ -29,7 +28,6 @@ export interface Application extends Pick<ToolContext, "generateOnce" | "publish
   readonly hasPaidRequest: () => boolean;
   /** True if clients are offered publish_video. */
   readonly canPublish: boolean;
-  readonly elicitation: Elicitation;
   /** Replaces the names of settings in an error's text with those that the user knows. */
   readonly nameSettings: (text: string) => string;
   readonly clock: Clock;

@@ -1,22 +1,17 @@
 // Asks the user before something is posted or paid for, if the client can. A modern client gets the question as
-// its answer and calls again; a legacy one gets it while its call waits. Only a yes to this question counts, or a
-// yes to all further ones.
+// its answer and calls again; a legacy one gets it while its call waits. Only a yes to this question counts, or an
+// earlier one to a series.
 
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  type InputRequiredResult,
-  inputRequired,
-  type McpServer,
-  type ServerContext,
-} from "@modelcontextprotocol/server";
-import { type Clock, pause } from "../clock.ts";
+import { type InputRequiredResult, inputRequired, type ServerContext } from "@modelcontextprotocol/server";
+import { type Clock, pause, repeat } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { inSentences } from "../sentences.ts";
-import { declinedError, type Question } from "../tools/question.ts";
+import { type Consent, declinedError, type Question } from "../tools/question.ts";
 import { valueAt } from "../value-at.ts";
+import { canAsk, type ConnectedClient, type Server } from "./connected-client.ts";
+import type { Progress } from "./progress.ts";
 
 type McpRequest = ServerContext["mcpReq"];
-type Server = McpServer["server"];
 
 /** Thrown by a tool to answer its call with a question. The client calls again with the answer. */
 export class AskUser extends Error {
@@ -35,44 +30,74 @@ const FIELD = "decision";
 const MAX_ANSWER_MS = 5 * 60_000;
 /** Some clients leave a form open when its call has ended. */
 const MAX_FORM_MS = 24 * 3_600_000;
+const WAITING = "Waiting for the user's answer.";
+/** Clients give up on a call that is silent for a minute. */
+const PROGRESS_MS = 20_000;
+/** A series ends if no order was made for so long. */
+const MAX_SERIES_PAUSE_MS = 3_600_000;
+
+/** A yes to further questions. Times are since the epoch, and `lastMonotonicMs` is monotonic. */
+interface Series {
+  readonly conversation: number;
+  readonly sinceMs: number;
+  readonly lastMs: number;
+  readonly lastMonotonicMs: number;
+}
 
 /** A sentence about a yes that came too late, for the next result about its subject. */
 type TooLate = Pick<Question, "jobId" | "tooLate">;
 
+/** The questions of one connection. */
 export class Elicitation {
   readonly #log: Log;
   readonly #clock: Clock;
+  readonly #client: Pick<ConnectedClient, "conversation">;
   /** Modern protocol: maps a single-use requestState to the question's key. */
   readonly #open = new Map<string, string>();
-  /** The choices that the user has agreed to for all further questions. */
-  readonly #agreedToAll = new Set<string>();
-  /** Legacy protocol: the last question that offers such a choice. The next one waits for its answer. */
+  #series: Series | undefined;
+  /** Legacy protocol: the last question that offers a series. The next one waits for its answer. */
   #lastOffer: Promise<unknown> = Promise.resolve();
   #tooLate: readonly TooLate[] = [];
 
-  constructor({ log, clock }: { readonly log: Log; readonly clock: Clock }) {
+  constructor(connection: {
+    readonly log: Log;
+    readonly clock: Clock;
+    readonly client: Pick<ConnectedClient, "conversation">;
+  }) {
+    const { log, clock, client } = connection;
     this.#log = log;
     this.#clock = clock;
+    this.#client = client;
   }
 
   /**
-   * True on yes, false if the client can't ask. Throws AskUser, a BridgeError for any answer but yes, and what
-   * `describe` throws.
+   * Resolves to how the user agreed. Throws AskUser, a BridgeError for any answer but yes, and what `describe`
+   * throws.
    */
-  async confirm(server: Server, request: McpRequest, describe: () => Promise<Question>): Promise<boolean> {
-    const isAnswer = request.envelope !== undefined && request.inputResponses !== undefined;
+  async confirm(
+    server: Server,
+    request: McpRequest,
+    progress: Progress,
+    describe: () => Promise<Question>,
+  ): Promise<Consent> {
+    const isModern = request.envelope !== undefined;
+    const isAnswer =
+      isModern && (request.inputResponses !== undefined || request.requestState() !== undefined);
     const mayAsk = canAsk(server, request);
-    if (!isAnswer && !mayAsk) return false;
+    const { conversation } = this.#client;
+    if (!isAnswer && !mayAsk) return "not asked";
     const question = await describe();
-    if (request.envelope !== undefined)
-      return this.#isAgreed(question) || this.#judge(question, this.#answerTo(request, question, mayAsk));
-    if (question.yesToAll === undefined) return this.#judge(question, await this.#ask(request, question));
+    // An answer to this very question counts before one to a series, and to any question before none.
+    if (isAnswer) return this.#judge(question, conversation, this.#answerTo(request, question, mayAsk));
+    if (isModern) return this.#agreedEarlier(question) ?? this.#askModern(question);
+    const ask = async () =>
+      this.#agreedEarlier(question) ??
+      this.#judge(question, conversation, await this.#ask(request, question));
+    const stop = repeat(this.#clock, PROGRESS_MS, () => void progress.notifyAlive(WAITING));
     // One form at a time, as its answer may make the others needless.
-    const answered = this.#lastOffer.then(
-      async () => this.#isAgreed(question) || this.#judge(question, await this.#ask(request, question)),
-    );
-    this.#lastOffer = answered.catch(() => {});
-    return answered;
+    const asked = question.yesToAll === undefined ? ask() : this.#lastOffer.then(ask);
+    if (question.yesToAll !== undefined) this.#lastOffer = asked.catch(() => {});
+    return asked.finally(stop);
   }
 
   /**
@@ -86,19 +111,31 @@ export class Elicitation {
     return taken.length === 0 ? undefined : inSentences(...taken.map(({ tooLate }) => tooLate));
   }
 
-  #isAgreed({ yesToAll }: Question): boolean {
-    return yesToAll !== undefined && this.#agreedToAll.has(yesToAll);
+  /** The yes to a series that covers this question. */
+  #agreedEarlier({ yesToAll }: Question): Consent | undefined {
+    const series = this.#series;
+    if (yesToAll === undefined || series === undefined) return undefined;
+    const [nowMs, monotonicMs] = [this.#clock.now(), this.#clock.monotonicMs()];
+    // The monotonic clock may stand still while the computer sleeps, and the other one may be set.
+    const pauseMs = Math.max(Math.abs(nowMs - series.lastMs), monotonicMs - series.lastMonotonicMs);
+    const isOver = series.conversation !== this.#client.conversation || pauseMs >= MAX_SERIES_PAUSE_MS;
+    this.#series = isOver ? undefined : { ...series, lastMs: nowMs, lastMonotonicMs: monotonicMs };
+    return isOver ? undefined : { sinceMs: series.sinceMs };
   }
 
-  /** Returns true for a yes, and throws for anything else. */
-  #judge(question: Question, answer: unknown): true {
+  /** Throws for anything but a yes, which also ends a series. */
+  #judge(question: Question, conversation: number, answer: unknown): Consent {
     const choice = valueAt(answer, "content", FIELD);
-    if (isYes(question, answer)) {
-      if (question.yesToAll !== undefined && choice === question.yesToAll)
-        this.#agreedToAll.add(question.yesToAll);
-      return true;
+    if (!isYes(question, answer)) {
+      this.#series = undefined;
+      throw declinedError(question, valueAt(answer, "action"), choice !== undefined);
     }
-    throw declinedError(question, valueAt(answer, "action"), choice !== undefined);
+    if (choice === question.yesToAll) {
+      const nowMs = this.#clock.now();
+      const lastMonotonicMs = this.#clock.monotonicMs();
+      this.#series = { conversation, sinceMs: nowMs, lastMs: nowMs, lastMonotonicMs };
+    }
+    return "agreed";
   }
 
   /** The client's answer, unchecked; undefined if it gave none before the call ended. */
@@ -120,17 +157,23 @@ export class Elicitation {
     if (first !== undefined && !signal.aborted) return first.given;
     void answer.then((late) => {
       if (isYes(question, late)) this.#tooLate = [...this.#tooLate, question];
+      else this.#series = undefined;
     });
     return undefined;
   }
 
+  /** The answer that the call brings. An answer to another question has this one asked. */
   #answerTo(request: McpRequest, question: Question, mayAsk: boolean): unknown {
     const state = request.requestState();
     const key = typeof state === "string" ? this.#open.get(state) : undefined;
     if (typeof state === "string") this.#open.delete(state);
-    if (key === question.key) return request.inputResponses?.[ANSWER];
-    // The answer is to another question, or there is none.
-    if (!mayAsk) return undefined;
+    const answer = request.inputResponses?.[ANSWER];
+    if (key === question.key) return answer;
+    if (!isYes(question, answer)) this.#series = undefined;
+    return mayAsk ? this.#askModern(question) : undefined;
+  }
+
+  #askModern(question: Question): never {
     const requestState = crypto.randomUUID();
     this.#open.set(requestState, question.key);
     throw new AskUser(
@@ -162,17 +205,4 @@ function isYes({ yes, yesToAll }: Question, answer: unknown): boolean {
     valueAt(answer, "action") === "accept" &&
     (choice === yes || (choice !== undefined && choice === yesToAll))
   );
-}
-
-/** True if a question can reach the user. */
-export function canAsk(server: Server, { envelope }: McpRequest): boolean {
-  // A legacy client declares its capabilities once, at initialize; a modern one with each request.
-  return canShowForms(valueAt(envelope, CLIENT_CAPABILITIES_META_KEY) ?? server.getClientCapabilities());
-}
-
-/** An empty `elicitation` means forms, as it did before there were modes. */
-export function canShowForms(capabilities: unknown): boolean {
-  const modes = valueAt(capabilities, "elicitation");
-  if (typeof modes !== "object" || modes === null) return false;
-  return "form" in modes || !("url" in modes);
 }

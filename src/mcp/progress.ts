@@ -1,7 +1,7 @@
-// notifications/progress of a call that waits for a job, for a client that sent a progressToken.
+// notifications/progress of a call that waits for a job or for the user, for a client that sent a progressToken.
 
 import type { ServerContext } from "@modelcontextprotocol/server";
-import { pause } from "../clock.ts";
+import { pause, repeat } from "../clock.ts";
 import type { Wait } from "../jobs/wait.ts";
 import type { Job } from "../service/responses.ts";
 import { describeProgress } from "../tools/describe.ts";
@@ -18,11 +18,10 @@ type McpRequest = Pick<ServerContext["mcpReq"], "_meta" | "notify">;
 /** Waits for a job as the application does, and notifies the client meanwhile. */
 export async function waitWithProgress(
   { waitForEnd, clock }: Pick<Application, "waitForEnd" | "clock">,
-  request: McpRequest,
+  progress: Progress,
   wait: Omit<Wait, "onChange">,
 ): Promise<Job> {
   if (wait.job.done) return wait.job;
-  const progress = new Progress(request);
   let latest = wait.job;
   const onChange = (changed: Job) => {
     latest = changed;
@@ -30,19 +29,13 @@ export async function waitWithProgress(
   };
   onChange(latest);
   // Some clients give up on a call that is silent for long.
-  let cancelBeat = () => {};
-  const beat = () => {
-    cancelBeat = clock.after(MAX_SILENCE_MS, () => {
-      onChange(latest);
-      beat();
-    });
-  };
-  beat();
-  const job = await waitForEnd({ ...wait, onChange }).finally(() => cancelBeat());
+  const stop = repeat(clock, MAX_SILENCE_MS, () => onChange(latest));
+  const job = await waitForEnd({ ...wait, onChange }).finally(stop);
   if (job.done && (await progress.notify(job))) await pause(clock, BEFORE_RESULT_MS);
   return job;
 }
 
+/** The progress of one request, which must grow with each notification. */
 export class Progress {
   readonly #request: McpRequest;
   #last = -SMALL_STEP;
@@ -56,22 +49,32 @@ export class Progress {
    * ask for progress, or has left.
    */
   async notify(job: Job): Promise<boolean> {
-    const { _meta, notify } = this.#request;
-    const progressToken = _meta?.progressToken;
-    if (progressToken === undefined) return false;
     const { completed = 0, failed = 0, total } = job.progress ?? {};
     const steps = total === undefined ? undefined : total + 1;
     const finished = job.done ? (steps ?? 0) : completed + failed;
     const progress = finished > this.#last ? finished : this.#last + SMALL_STEP;
     // The last step is the end's.
     if (steps !== undefined && progress > (job.done ? steps : steps - SMALL_STEP)) return false;
-    this.#last = progress;
-    const params = {
-      progressToken,
-      progress,
+    return this.#send(progress, {
       ...(steps !== undefined && { total: steps }),
       message: describeProgress(job),
-    };
+    });
+  }
+
+  /** Notifies the client that the call goes on, without a step. */
+  async notifyAlive(message: string): Promise<void> {
+    await this.#send(this.#last + SMALL_STEP, { message });
+  }
+
+  async #send(
+    progress: number,
+    more: { readonly total?: number; readonly message: string },
+  ): Promise<boolean> {
+    const { _meta, notify } = this.#request;
+    const progressToken = _meta?.progressToken;
+    if (progressToken === undefined) return false;
+    this.#last = progress;
+    const params = { progressToken, progress, ...more };
     return notify({ method: "notifications/progress", params }).then(
       () => true,
       () => false,

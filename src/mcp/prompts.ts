@@ -5,7 +5,7 @@ import * as z from "zod";
 import { PROMPTS } from "../prompts/catalog.ts";
 import { type Prompt, readArguments } from "../prompts/prompt.ts";
 import type { Application } from "./application.ts";
-import { canAsk } from "./elicitation.ts";
+import { canAsk } from "./connected-client.ts";
 import { maxWaitSeconds } from "./patience.ts";
 import { clientInfo } from "./tools.ts";
 

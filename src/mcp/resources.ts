@@ -9,7 +9,7 @@ import { describe } from "../tools/describe.ts";
 import { withGuidance } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
 import { CARD_URI, readCard } from "./card/card.ts";
-import { canAsk } from "./elicitation.ts";
+import { canAsk } from "./connected-client.ts";
 import { readError } from "./results.ts";
 
 export const CATALOG_URI = "faceless://catalog";

@@ -6,6 +6,7 @@ import { UNSUPPORTED } from "../tools/catalog.ts";
 import type { Application } from "./application.ts";
 import { APPS_EXTENSION } from "./card/card.ts";
 import type { ConnectedClient } from "./connected-client.ts";
+import type { Elicitation } from "./elicitation.ts";
 import { registerCompletions } from "./completions.ts";
 import { registerPrompts } from "./prompts.ts";
 import { registerResources } from "./resources.ts";
@@ -21,6 +22,7 @@ export function createServer(
   era: ProtocolEra,
   subscriptions: Subscriptions,
   tasks: Tasks,
+  elicitation: Elicitation,
   client: ConnectedClient,
 ): McpServer {
   const server = new McpServer(
@@ -47,7 +49,7 @@ export function createServer(
       },
     },
   );
-  registerTools(server, application, tasks);
+  registerTools(server, application, tasks, elicitation);
   registerResources(server, application);
   registerPrompts(server, application);
   registerCompletions(server, application);

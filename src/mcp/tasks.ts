@@ -20,7 +20,7 @@ import { textFor } from "../sentences.ts";
 import { describe } from "../tools/describe.ts";
 import type { Application } from "./application.ts";
 import type { ConnectedClient } from "./connected-client.ts";
-import { waitWithProgress } from "./progress.ts";
+import { Progress, waitWithProgress } from "./progress.ts";
 import { describeJob } from "./resources.ts";
 import { readError, successResult } from "./results.ts";
 import { valueAt } from "../value-at.ts";
@@ -103,7 +103,7 @@ export class Tasks {
       return { ...this.#cancel(task), ...LEGACY };
     },
     "tasks/result": async ({ taskId }, request) => {
-      await this.#untilEnded(taskId, request);
+      await this.#untilEnded(taskId, request, new Progress(request));
       return { ...(await this.#result(taskId)), _meta: { [RELATED_TASK_META_KEY]: { taskId } } };
     },
   };
@@ -115,6 +115,7 @@ export class Tasks {
   answer(
     structured: Readonly<Record<string, unknown>>,
     request: McpRequest,
+    progress: Progress,
     isRequested: boolean,
   ): CallToolResult {
     const result = successResult(structured);
@@ -125,7 +126,8 @@ export class Tasks {
     this.#follow(jobId);
     const task = this.#taskOf(jobId);
     // A legacy call's progress token is good until its task ends. The extension knows no progress of tasks.
-    if (!isModern && request._meta?.progressToken !== undefined) void this.#untilEnded(jobId, request);
+    if (!isModern && request._meta?.progressToken !== undefined)
+      void this.#untilEnded(jobId, request, progress);
     // The SDK wants the usual result beside the task, since the tool has an output schema.
     return isModern
       ? { ...result, resultType: "task", ...task, ...MODERN }
@@ -185,13 +187,13 @@ export class Tasks {
   }
 
   /** Resolves when the task has ended, or by the request's signal. Reports progress to the request. */
-  async #untilEnded(taskId: string, request: McpRequest): Promise<void> {
+  async #untilEnded(taskId: string, { signal }: McpRequest, progress: Progress): Promise<void> {
     const cancellation = this.#followed.get(taskId)?.signal;
-    await waitWithProgress(this.#application, request, {
+    await waitWithProgress(this.#application, progress, {
       job: lastState(this.#application.jobs.get(taskId)),
       // The poller ends it in any case.
       forMs: Infinity,
-      signal: cancellation === undefined ? request.signal : AbortSignal.any([request.signal, cancellation]),
+      signal: cancellation === undefined ? signal : AbortSignal.any([signal, cancellation]),
     });
   }
 

@@ -14,9 +14,10 @@ import { runTool, type Tool, type ToolContext } from "../tools/tool.ts";
 import { TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
 import type { Application } from "./application.ts";
 import { CARD_URI } from "./card/card.ts";
-import { AskUser, canAsk } from "./elicitation.ts";
+import { canAsk } from "./connected-client.ts";
+import { AskUser, type Elicitation } from "./elicitation.ts";
 import { maxWaitSeconds, withMaxWait } from "./patience.ts";
-import { waitWithProgress } from "./progress.ts";
+import { Progress, waitWithProgress } from "./progress.ts";
 import { failureResult, successResult } from "./results.ts";
 import type { Tasks } from "./tasks.ts";
 import { valueAt } from "../value-at.ts";
@@ -24,7 +25,12 @@ import { valueAt } from "../value-at.ts";
 type McpRequest = ServerContext["mcpReq"];
 
 /** The SDK's own registration would check arguments first, and hide whether a call asks for a task. */
-export function registerTools({ server }: McpServer, application: Application, tasks: Tasks): void {
+export function registerTools(
+  { server }: McpServer,
+  application: Application,
+  tasks: Tasks,
+  elicitation: Elicitation,
+): void {
   const { log, config } = application;
   const tools = toolsFor(config);
   server.registerCapabilities({ tools: { listChanged: false } });
@@ -46,10 +52,14 @@ export function registerTools({ server }: McpServer, application: Application, t
     const takeTooLate = (result: object = {}) => {
       if (mcpReq.signal.aborted) return undefined;
       const text = JSON.stringify([params.arguments, result]).toLowerCase();
-      return application.elicitation.takeTooLate((jobId) => text.includes(jobId));
+      return elicitation.takeTooLate((jobId) => text.includes(jobId));
     };
+    const progress = new Progress(mcpReq);
+    const askUser: ToolContext["askUser"] = (question) =>
+      elicitation.confirm(server, mcpReq, progress, question);
     try {
-      const ran = await runTool(tool, params.arguments, toolContext(application, server, mcpReq));
+      const context = { ...toolContext(application, server, mcpReq, progress), askUser };
+      const ran = await runTool(tool, params.arguments, context);
       const tooLate = takeTooLate(ran);
       const result =
         tooLate === undefined ? ran : { ...ran, summary: `${String(ran["summary"])} ${tooLate}` };
@@ -59,7 +69,7 @@ export function registerTools({ server }: McpServer, application: Application, t
       server
         .sendResourceListChanged()
         .catch((error: unknown) => log.debug("A notification was not sent.", error));
-      return tasks.answer(result, mcpReq, valueAt(params, "task") !== undefined);
+      return tasks.answer(result, mcpReq, progress, valueAt(params, "task") !== undefined);
     } catch (error) {
       if (error instanceof AskUser) return error.result;
       const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
@@ -93,19 +103,14 @@ function toListing(
   };
 }
 
-function toolContext(application: Application, server: McpServer["server"], mcpReq: McpRequest): ToolContext {
-  const {
-    config,
-    service,
-    jobs,
-    reader,
-    videoSaver,
-    generateOnce,
-    publishOnce,
-    unrecorded,
-    elicitation,
-    clock,
-  } = application;
+function toolContext(
+  application: Application,
+  server: McpServer["server"],
+  mcpReq: McpRequest,
+  progress: Progress,
+): Omit<ToolContext, "askUser"> {
+  const { config, service, jobs, reader, videoSaver, generateOnce, publishOnce, unrecorded, clock } =
+    application;
   const { signal } = mcpReq;
   const calledMs = clock.monotonicMs();
   const info = clientInfo(server, mcpReq);
@@ -123,12 +128,10 @@ function toolContext(application: Application, server: McpServer["server"], mcpR
     client: describeClient(info),
     audience: "model",
     maxWaitSeconds: maxWaitSeconds(info, mcpReq._meta?.progressToken !== undefined),
-    // A server that is not set up asks nothing: the request says what is missing.
-    askUser: async (question) => config.problems.length > 0 || elicitation.confirm(server, mcpReq, question),
     async waitForEnd(job, forMs) {
       // The client's time-out began with its call, and asking for the job has taken some of it.
       const leftMs = calledMs + forMs - clock.monotonicMs();
-      return waitWithProgress(application, mcpReq, { job, forMs: leftMs, signal });
+      return waitWithProgress(application, progress, { job, forMs: leftMs, signal });
     },
   };
 }

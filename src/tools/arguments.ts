@@ -5,7 +5,7 @@ import { BridgeError } from "../errors.ts";
 import { JOB_ID, readJobId } from "../service/job.ts";
 import { say } from "../sentences.ts";
 import { isNullWord, readSeconds } from "../text.ts";
-import type { Question } from "./question.ts";
+import type { Consent, Question } from "./question.ts";
 import type { ToolContext } from "./tool.ts";
 
 export const jobIdArgument = () =>
@@ -22,11 +22,13 @@ export const confirmArgument = () =>
 export async function confirmByUser(
   question: () => Question,
   { mustAsk, done }: { readonly mustAsk: boolean; readonly done: "ordered" | "posted" },
-  { askUser, clock }: Pick<ToolContext, "askUser" | "clock">,
-): Promise<{ readonly isAgreed: boolean; readonly userMs: number }> {
+  { askUser, clock, config }: Pick<ToolContext, "askUser" | "clock" | "config">,
+): Promise<{ readonly consent: Consent; readonly userMs: number }> {
+  // A server that is not set up asks nothing: the request says what is missing.
+  if (config.problems.length > 0) return { consent: "not asked", userMs: 0 };
   const askedMs = clock.monotonicMs();
-  const isAgreed = await askUser(async () => question());
-  if (isAgreed || !mustAsk) return { isAgreed, userMs: clock.monotonicMs() - askedMs };
+  const consent = await askUser(async () => question());
+  if (consent !== "not asked" || !mustAsk) return { consent, userMs: clock.monotonicMs() - askedMs };
   throw new BridgeError({
     code: "declined",
     message: say`Here nothing is ${done} without [the user's|your] yes, and this client can't ask for it.`,

@@ -7,7 +7,7 @@ import type { AlreadyStarted, OrderPlan, OrderWarning } from "../idempotency/gen
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
 import type { Job, Order } from "../service/responses.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
-import { inSentences, say } from "../sentences.ts";
+import { inSentences, say, type Text } from "../sentences.ts";
 import { describeAge, quote } from "../text.ts";
 import { mainLanguageOf, languageCode, languageName } from "../service/languages.ts";
 import {
@@ -22,7 +22,7 @@ import {
 } from "./arguments.ts";
 import { describe, describeEarlierJob, waitFor } from "./describe.ts";
 import { defineTool, type Guidance, guidanceFields, type ToolContext } from "./tool.ts";
-import type { Question } from "./question.ts";
+import type { Consent, Question } from "./question.ts";
 
 /** One yes is enough: if this server asks the user, the model doesn't. */
 function descriptionWith(consent: string): string {
@@ -113,19 +113,13 @@ export const generateVideo = defineTool({
       alreadyStarted: z.boolean().optional(),
     }),
   async run({ confirm, ...order }, context) {
-    const { generateOnce, config, jobs, signal, client } = context;
+    const { generateOnce, config, jobs, signal, client, clock } = context;
     if (order.voice !== undefined && SILENCE.test(order.voice)) throw silenceError(order.voice);
-    let hasAgreed = false;
-    let unasked: OrderPlan | undefined;
+    let said: Text | undefined;
     const ask = async (plan: OrderPlan) => {
       const needs = { mustAsk: config.confirmGenerate === "always", done: "ordered" } as const;
-      const { isAgreed, userMs } = await confirmByUser(
-        () => questionFor(plan, order, config),
-        needs,
-        context,
-      );
-      hasAgreed = isAgreed;
-      unasked = isAgreed ? undefined : plan;
+      const { consent, userMs } = await confirmByUser(() => questionFor(plan, order, config), needs, context);
+      said = describeConsent(consent, plan, clock.now());
       return { userMs };
     };
     const started = await generateOnce.run(order, {
@@ -142,12 +136,8 @@ export const generateVideo = defineTool({
       return {
         summary: inSentences(
           `The video was started: ${describeOrder(order)}.`,
-          hasAgreed && say`[The user was asked and agreed.|]`,
+          said,
           stateOf(status) !== "rendering" && `The service gives its status as ${quote(status, 60)}.`,
-          unasked?.repeat !== undefined &&
-            say`The call confirmed this repeat; [the user was|you were] not asked.`,
-          (unasked?.doubts.length ?? 0) > 0 &&
-            say`The call confirmed it in spite of the doubts; [the user was|you were] not asked.`,
         ),
         nextStep: say`Follow it with ${waitFor(jobId, context.maxWaitSeconds)}.`,
         result: { ...started.startedJob, resourceUri: jobUri(jobId) },
@@ -186,12 +176,12 @@ async function describeEnded(state: Job, { jobs, config, clock }: ToolContext): 
 function questionFor(
   { key, repeat, doubts }: OrderPlan,
   order: Order,
-  { sandbox }: ToolContext["config"],
+  { sandbox, confirmGenerate }: ToolContext["config"],
 ): Question {
   const what = repeat === undefined ? "a video" : "another video of the same words";
   const which = repeat === undefined ? "this video" : "another video";
   const title = quote(firstSpokenWords(order.topic), 80);
-  const isUsual = repeat === undefined && doubts.length === 0;
+  const isUsual = repeat === undefined && doubts.length === 0 && confirmGenerate !== "always";
   return {
     key,
     message: inSentences(
@@ -205,10 +195,19 @@ function questionFor(
     yes: `${sandbox ? "Make" : "Pay for"} ${which}`,
     no: "Don't start it",
     ...(isUsual && {
-      yesToAll: `${sandbox ? "Make" : "Pay for"} this and further videos without asking, until this server ends`,
+      yesToAll: `${sandbox ? "Make" : "Pay for"} this and further videos in this conversation`,
     }),
     tooLate: `The user's yes to the order of ${title} came after that call had ended, so no video was started for it. Ask them before you order it again.`,
   };
+}
+
+/** Says who agreed, as it was. Where nobody was asked, nothing is said of asking: the user may have agreed in the chat. */
+function describeConsent(consent: Consent, { repeat, doubts }: OrderPlan, nowMs: number): Text | undefined {
+  if (consent === "agreed") return say`[The user was asked and agreed.|]`;
+  if (consent !== "not asked")
+    return `The user agreed to this and further videos ${describeAge(nowMs - consent.sinceMs)}.`;
+  if (repeat !== undefined) return "The call confirmed this repeat.";
+  return doubts.length > 0 ? "The call confirmed it in spite of the doubts." : undefined;
 }
 
 function silenceError(voice: string): BridgeError {

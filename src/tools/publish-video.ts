@@ -65,8 +65,8 @@ export const publishVideo = defineTool({
       const link = record.link?.url ?? job?.finalVideoUrl;
       const details = { title: titleOf(record), link, connected, isSandbox: config.sandbox };
       const needs = { mustAsk: config.confirmPublish === "always", done: "posted" } as const;
-      const { isAgreed, userMs } = await confirmByUser(() => questionFor(plan, details), needs, context);
-      isUnaskedRepeat = !isAgreed && isRepeat;
+      const { consent, userMs } = await confirmByUser(() => questionFor(plan, details), needs, context);
+      isUnaskedRepeat = consent === "not asked" && isRepeat;
       return { userMs };
     };
     const published = await publishOnce.run({ jobId, platforms }, prepare, { confirm, signal, client });
@@ -225,9 +225,7 @@ function describePublished(published: Published, call: PublishCall): Guidance {
   return {
     summary: inSentences(
       ...summariesOf(posts, isSandbox),
-      isUnaskedRepeat &&
-        posts.some(isNew) &&
-        say`The call confirmed this repeat; [the user was|you were] not asked.`,
+      isUnaskedRepeat && posts.some(isNew) && "The call confirmed this repeat.",
     ),
     nextStep: inSentences(
       ...stepsAfter(posts),

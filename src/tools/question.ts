@@ -13,13 +13,16 @@ export interface Question {
   readonly verb: string;
   readonly yes: string;
   readonly no: string;
-  /** The choice that says yes to this and all further questions of its kind until this process ends, if there is one. */
+  /** The choice that says yes to this and further questions that offer it, for a series. */
   readonly yesToAll?: string;
   /** One or more sentences about a yes that comes after its call has ended. */
   readonly tooLate: string;
   /** The job in question; undefined for an order, which has none yet. */
   readonly jobId?: string;
 }
+
+/** Who agreed: the user to this very question, the user to a series at `sinceMs`, or nobody, as they can't be asked. */
+export type Consent = "agreed" | { readonly sinceMs: number } | "not asked";
 
 /** The error for any answer but yes. `action` is the client's word for it; `hasChosen` is true if the user made a choice. */
 export function declinedError({ verb }: Question, action: unknown, hasChosen: boolean): BridgeError {

@@ -11,7 +11,7 @@ import type { JobBook } from "../jobs/job-book.ts";
 import type { JobReader } from "../jobs/reader.ts";
 import type { VideoSaver } from "../jobs/save-video.ts";
 import { lazyValue } from "../lazy.ts";
-import type { Question } from "./question.ts";
+import type { Consent, Question } from "./question.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
 import { MAX_RESULT_BYTES, type Truncation, truncateToFit } from "./result-size.ts";
@@ -56,10 +56,10 @@ export interface ToolContext {
   /** Waits at most `forMs` for a job to end and returns its latest state. Reports progress to the caller. */
   waitForEnd(job: Job, forMs: number): Promise<Job>;
   /**
-   * True if the user agrees; false, without calling `question`, if they can't be asked. Throws to have the
-   * client ask them, a BridgeError for any answer but yes, and what `question` throws.
+   * Resolves to how the user agrees; doesn't call `question` if they can't be asked. Throws to have the client ask
+   * them, a BridgeError for any answer but yes, and what `question` throws.
    */
-  askUser(question: () => Promise<Question>): Promise<boolean>;
+  askUser(question: () => Promise<Question>): Promise<Consent>;
 }
 
 /** A predicate whose subject is the journal, and the user's fix as a clause. */

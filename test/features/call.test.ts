@@ -458,7 +458,7 @@ test("call asks before an order that looks like a mistake, even with off, and ne
 
   const confirmed = await call([...coded, "--yes"]);
   expect([confirmed.code, sent()]).toEqual([0, [1, 0]]);
-  expect(confirmed.stdout).toContain("The call confirmed it in spite of the doubts; you were not asked.");
+  expect(confirmed.stdout).toContain("The call confirmed it in spite of the doubts.");
 });
 
 test("call asks before a repeat in a terminal, and elsewhere needs --yes and the code", async () => {

@@ -444,7 +444,7 @@ test("in the sandbox, the question says that nothing is charged", async () => {
 });
 
 const PAY = "Pay for this video";
-const PAY_FOR_ALL = "Pay for this and further videos without asking, until this server ends";
+const PAY_FOR_ALL = "Pay for this and further videos in this conversation";
 const SPENDS = "It spends your credits.";
 const choose = (decision: string): UsersAnswer => ({ action: "accept", content: { decision } });
 const SERIES = ["Tides turn.", "Rivers run.", "Clouds drift.", "Rains fall.", "Snow melts."];
@@ -510,7 +510,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   test.each([
     ["a yes", choose(PAY), "The video was started", 1],
     ["a no", choose("Don't start it"), "The user was asked and did not agree to pay for this video.", 0],
-    ["no way to ask", undefined, "in spite of the doubts; the user was not asked.", 1],
+    ["no way to ask", undefined, "in spite of the doubts.", 1],
   ])(
     "with off, the user is still asked about a doubt that the code confirms: %s",
     async (_, answer, said, paid) => {
@@ -559,7 +559,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
       "The user was asked and did not agree to pay for another video.",
       1,
     ],
-    ["no way to ask", undefined, "The call confirmed this repeat; the user was not asked.", 2],
+    ["no way to ask", undefined, "The call confirmed this repeat.", 2],
   ])(
     "with off, another video of the same words is paid for unless the user says no: %s",
     async (_, answers, said, paid) => {
@@ -572,7 +572,8 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
       const second = await call({ ...TIDES, confirm: codeIn(await call()) });
 
       expect(textOf(second)).toContain(said);
-      expect(textOf(second).includes("was not asked")).toBe(answers === undefined);
+      expect(textOf(second)).not.toContain("not asked");
+      expect(textOf(second).includes("The call confirmed")).toBe(answers === undefined);
       expect(questions.map(({ message }) => message)).toEqual(
         answers === undefined
           ? []

@@ -6,6 +6,7 @@ import { systemClock } from "../../src/clock.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
 import { Tasks } from "../../src/mcp/tasks.ts";
+import { Elicitation } from "../../src/mcp/elicitation.ts";
 import { ConnectedClient } from "../../src/mcp/connected-client.ts";
 import { registerTools } from "../../src/mcp/tools.ts";
 import { ServiceClient } from "../../src/service/client.ts";
@@ -47,7 +48,9 @@ async function clientOfFaultyServer(): Promise<Client> {
     redact: (text) => text,
   });
   const server = new McpServer({ name: "faulty", version: "1.0.0" });
-  registerTools(server, application, new Tasks(application, new ConnectedClient()));
+  const connected = new ConnectedClient();
+  const elicitation = new Elicitation({ ...application, client: connected });
+  registerTools(server, application, new Tasks(application, connected), elicitation);
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
   const client = new Client({ name: "test", version: "1.0.0" });
   onTestFinished(() => client.close());

@@ -499,7 +499,7 @@ test("a repeat by a client that can't ask says that the call confirmed it", asyn
 
   expect(guidanceOf(first)[0]).toBe("Posted to TikTok.");
   expect(guidanceOf(second)).toEqual([
-    "Posted to TikTok. The call confirmed this repeat; the user was not asked.",
+    "Posted to TikTok. The call confirmed this repeat.",
     "Give the user the links of the posts.",
   ]);
   expect(posts()).toHaveLength(2);

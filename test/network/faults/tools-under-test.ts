@@ -96,7 +96,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = tr
     audience: "model",
     client: undefined,
     maxWaitSeconds: 50,
-    askUser: async () => false,
+    askUser: async () => "not asked",
     waitForEnd: (job) => Promise.resolve(job),
   };
 
