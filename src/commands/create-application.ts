@@ -72,7 +72,7 @@ export function createApplication({ config, service, clock, log, redact, onWait 
   const facts = new JournalFacts();
   const readJournal = async () => facts.of(await journal.entries(), clock.now() - store.now());
   const jobs = new JobBook({ clock, log, readJournal });
-  const reader = new JobReader({ source: service, book: jobs, clock });
+  const reader = new JobReader({ source: service, book: jobs, clock, isSandbox: config.sandbox });
   const schedule = new Schedule({ fixedMs: pollMs(config), random: Math.random });
   const poller = new Poller({ source: service, reader, book: jobs, schedule, clock, log });
   const videoSaver = new VideoSaver({
@@ -102,6 +102,7 @@ export function createApplication({ config, service, clock, log, redact, onWait 
       journal,
       maxGenerations,
       tryReadJob: (jobId, signal) => reader.tryRead(jobId, signal),
+      isSandbox: config.sandbox,
       jobs,
     }),
     publishOnce: new PublishOnce({ service, guard, journal }),

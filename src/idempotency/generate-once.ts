@@ -1,5 +1,15 @@
-// The only way to start a video: returns the job that the same order has started, refuses if its outcome is
-// unknown, or sends the request once. `run` has all steps in their order; guard.ts records and waits.
+// The only way to start a video. guard.ts records and waits; `run` has these steps in their order:
+//
+//   look ─┬─▶ the same order is under way ──────▶ wait, and look again; in_progress once the time is over
+//    ▲    ├─▶ it looks like a mistake ──────────▶ check_order          ┐
+//    │    ├─▶ the same order has a job ─────────▶ alreadyStarted       ├ unless the code confirms it
+//    │    ├─▶ the outcome of one is unknown ────▶ duplicate            ┘
+//    │    ├─▶ the limit is reached ─────────────▶ limit_reached
+//    ├────┼── yes ◀── the user has to be asked ─▶ declined
+//    └────┼── something newer ◀── record
+//         └─▶ recorded ──▶ send ──▶ done, rejected, not_sent, or no outcome: under way, and then unknown
+//
+// A job guards its order unless it is known to have failed, or was a sandbox's that is gone.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { inSentences, type Text } from "../sentences.ts";
@@ -38,6 +48,8 @@ export interface GenerateOnceOptions {
   /** Maximum number of orders in 24 hours; no limit if undefined. */
   readonly maxGenerations: number | undefined;
   readonly tryReadJob: (jobId: string, signal: AbortSignal) => Promise<JobLookup>;
+  /** True in the sandbox, which forgets its jobs when it ends. */
+  readonly isSandbox?: boolean;
   /** The jobs that this process knows. */
   readonly jobs: {
     /** Distinguishes them from those that become known later. */
@@ -83,7 +95,7 @@ export interface OrderWarning {
 export interface OrderPlan {
   /** Changes whenever anything newer is known of the same order. */
   readonly key: string;
-  /** The newest of the same orders, and how many there are; undefined for the first. */
+  /** The newest of the same orders that haven't failed, and how many there are; undefined for the first. */
   readonly repeat: { readonly ageMs: number; readonly count: number } | undefined;
   /** The findings, in figures, that the code confirms. */
   readonly doubts: readonly string[];
@@ -94,13 +106,13 @@ export interface NewlyStarted {
   readonly startedJob: StartedJob;
 }
 
-/** Nothing was sent: the same order started this job before. */
+/** Nothing was sent: the same order has started this job. */
 export interface AlreadyStarted {
   readonly alreadyStarted: true;
   readonly jobId: string;
   readonly job: JobLookup;
   readonly ageMs: number;
-  /** How many videos of the same words were ordered in the last 20 hours, this one among them. */
+  /** How many were ordered in the last 20 hours that are not known to have failed, this one among them. */
   readonly count: number;
   /** Confirms another video. */
   readonly code: string;
@@ -116,7 +128,6 @@ export class GenerateOnce {
     this.#options = options;
   }
 
-  /** Starts a video unless the same order is under way, unknown, or has a job that forbids another. */
   async run(order: Order, options: GenerateOptions = {}): Promise<NewlyStarted | AlreadyStarted> {
     const { guard, journal, jobs } = this.#options;
     const { confirm, warnings = [], asksFirst = false, ask, signal, client } = options;
@@ -165,7 +176,7 @@ export class GenerateOnce {
       const isRepeat = newest !== undefined && confirm === code;
       const isDoubted = doubts.length > 0; // without the code it was refused above
       if (ask !== undefined && (isRepeat || isDoubted || asksFirst) && confirmedKey !== code) {
-        const repeat = isRepeat ? { ageMs: journal.ageMs(newest), count: matching.length } : undefined;
+        const repeat = isRepeat ? await this.#countStanding(matching, newest) : undefined;
         const findings = doubts.map(({ finding }) => finding);
         const { userMs } = await ask({ key: `generate ${code}`, repeat, doubts: findings });
         call.extend(userMs);
@@ -202,20 +213,40 @@ export class GenerateOnce {
     matching: readonly OrderEntry[],
     { code, isStale }: { readonly code: string; readonly isStale: boolean },
   ): Promise<AlreadyStarted | { readonly failure: BridgeError; readonly unknown: OrderEntry } | undefined> {
-    const { journal, tryReadJob } = this.#options;
-    const newestFirst = matching.toReversed();
-    const count = matching.length;
-    for (const { jobId, ...entry } of newestFirst) {
+    const { journal, tryReadJob, isSandbox = false } = this.#options;
+    let guarding = matching;
+    for (const entry of matching.toReversed()) {
+      const { jobId } = entry;
       if (jobId === undefined) continue;
       // A read that began any later could end after the call.
       const job = leftMs() > CHECK_AFTER_MS ? await tryReadJob(jobId, signal) : undefined;
-      if (typeof job === "object" && stateOf(job.status) === "refunded") continue;
-      return { alreadyStarted: true, jobId, job, ageMs: journal.ageMs(entry), count, code };
+      const hasFailed = typeof job === "object" && stateOf(job.status) === "refunded";
+      if (!hasFailed && !(isSandbox && job === "not found")) {
+        const { count } = await this.#countStanding(guarding, entry);
+        return { alreadyStarted: true, jobId, job, ageMs: journal.ageMs(entry), count, code };
+      }
+      guarding = guarding.filter((other) => other !== entry);
     }
-    const unknown = newestFirst.find(({ outcome }) => outcome === undefined);
+    const unknown = guarding.findLast(({ outcome }) => outcome === undefined);
     if (unknown === undefined) return undefined;
     const repeat = { ageMs: journal.ageMs(unknown), code, isStale };
-    return { failure: duplicateOrderError(repeat, count), unknown };
+    return { failure: duplicateOrderError(repeat, guarding.length), unknown };
+  }
+
+  /** Counts the orders that aren't known to have failed, at least `newest`, and gives the age of the newest. */
+  async #countStanding(orders: readonly OrderEntry[], newest: OrderEntry) {
+    const standing = orders.length > 1 ? await this.#standingOf(orders) : [];
+    return {
+      ageMs: this.#options.journal.ageMs(standing.at(-1) ?? newest),
+      count: Math.max(1, standing.length),
+    };
+  }
+
+  /** The orders that aren't known to have failed. Costs a request; without an answer, all of them count. */
+  async #standingOf(orders: readonly OrderEntry[]): Promise<readonly OrderEntry[]> {
+    await this.#listVideos().catch(() => []);
+    const { jobs } = this.#options;
+    return orders.filter(({ jobId }) => jobId === undefined || !jobs.hasFailed(jobId));
   }
 
   /** Sends the request unless faster ones have used up the limit. */
@@ -226,15 +257,12 @@ export class GenerateOnce {
 
   /** Throws if too many videos were ordered in the last 24 hours, or in the future by a clock that was ahead. */
   async #checkLimit(entries: readonly JournalEntry[]): Promise<void> {
-    const { maxGenerations, journal, jobs } = this.#options;
+    const { maxGenerations, journal } = this.#options;
     if (maxGenerations === undefined) return;
     const recent = ordersOf(journal.youngerThan(DAY_MS, entries));
     if (recent.length < maxGenerations) return;
-    // Costs a request, but only once the limit seems to be reached. Without an answer, all of them count.
-    await this.#listVideos().catch(() => []);
-    const hasFailed = ({ jobId }: OrderEntry) => jobId !== undefined && jobs.hasFailed(jobId);
-    const failed = recent.filter(hasFailed).length;
-    if (recent.length - failed >= maxGenerations) throw limitError(maxGenerations, recent.length, failed);
+    const { length: standing } = await this.#standingOf(recent);
+    if (standing >= maxGenerations) throw limitError(maxGenerations, recent.length, recent.length - standing);
   }
 
   /** Adds the jobs that appeared since to the failure of a request that was sent. `known` has the earlier ones. */

@@ -1,6 +1,12 @@
-// Records each paid or public request before it is sent and its outcome afterwards, and yields if another
-// process recorded first. Knows no policy: generate-once.ts and publish-once.ts say which requests are the
-// same and what follows from that.
+// Records each paid or public request before it is sent, and its outcome afterwards. Knows no policy:
+// generate-once.ts and publish-once.ts say which requests are the same and what follows from that.
+//
+//           begin                    finish
+//   intent ───────▶ under way ──┬──────────▶ done       the answer, which may be late
+//                       │       ├──────────▶ rejected   an answer that proves that nothing happened
+//                       │       ├──────────▶ not_sent   it provably never left
+//                       │       └──────────▶ unknown    six minutes without any of these
+//                       └──────────────────▶ not_sent   another process has recorded the same request before
 
 import { type Clock, pause } from "../clock.ts";
 import { cancelledError, DeadlineError, toBridgeError } from "../errors.ts";

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readConfig, NO_FLAGS } from "../../src/config.ts";
+import { runCall } from "../../src/commands/call.ts";
 import { runHistory } from "../../src/commands/history.ts";
 import { startSandbox } from "../../src/sandbox/sandbox.ts";
 import { connectLegacy, textOf } from "../fixtures/clients.ts";
@@ -57,6 +58,44 @@ test("a sandbox order neither answers the same order to the account nor counts t
     alreadyStarted: true,
   });
   await sandbox.close();
+});
+
+test("after a restart of the sandbox the same order makes a new video, which --wait follows to its end", async () => {
+  const { sandbox, env } = await twoServices();
+  const order = async () => {
+    const args = ["generate_video", "--topic", TIDES.topic, "--yes", "--wait", "--json"];
+    const settings = { ...env(SANDBOX_KEY), FACELESS_MAX_GENERATIONS: "" };
+    const { host, output } = computer({ env: settings });
+    const code = await runCall(args, host);
+    return { code, ...JSON.parse(String(output.read())) };
+  };
+  const lost = await order();
+  await sandbox.close();
+  const restarted = await startSandbox({ renderSeconds: 0, port: Number(new URL(sandbox.url).port) });
+
+  const again = await order();
+
+  expect(again).toMatchObject({ code: 0, status: "completed" });
+  expect(again).not.toHaveProperty("alreadyStarted");
+  expect(again.jobId).not.toBe(lost.jobId);
+  await restarted.close();
+});
+
+test("--wait doesn't follow a job that its sandbox doesn't know any more", async () => {
+  const { sandbox, env } = await twoServices();
+  const call = async (...args: string[]) => {
+    const { host, output } = computer({ env: env(SANDBOX_KEY) });
+    return { code: await runCall([...args, "--json"], host), ...JSON.parse(String(output.read())) };
+  };
+  const { jobId } = await call("generate_video", "--topic", TIDES.topic, "--yes");
+  await sandbox.close();
+  const restarted = await startSandbox({ renderSeconds: 0, port: Number(new URL(sandbox.url).port) });
+
+  expect(await call("get_video_status", "--job-id", jobId, "--wait")).toMatchObject({
+    code: 1,
+    error: { code: "not_found", retryable: false },
+  });
+  await restarted.close();
 });
 
 test("the account's lists and resources show no sandbox orders, and the sandbox's show none of the account's", async () => {

@@ -102,6 +102,35 @@ test("the answer says how many videos of the same words were ordered", async () 
   expect(await computer.process().generate(TIDES)).toMatchObject({ jobId: "job-2", count: 2, ageMs: 0 });
 });
 
+test("renders that failed don't count among the videos of the same words", async () => {
+  const computer = await afterFirst();
+  computer.statuses.set("job-1", "failed");
+  computer.pass(MINUTE_MS);
+  await computer.process().generate(TIDES);
+  computer.pass(MINUTE_MS);
+  const plans: OrderPlan[] = [];
+  const ask = async (plan: OrderPlan) => (plans.push(plan), { userMs: 0 });
+
+  const again = await computer.process().generate(TIDES);
+  const confirm = "code" in again ? again.code : "";
+  await computer.process().generateOnce.run(TIDES, { confirm, ask });
+  computer.statuses.set("job-3", "failed");
+
+  expect(again).toMatchObject({ jobId: "job-2", count: 1 });
+  expect(plans).toMatchObject([{ repeat: { count: 1, ageMs: MINUTE_MS } }]);
+  expect(await computer.process().generate(TIDES)).toMatchObject({ jobId: "job-2", count: 1 });
+});
+
+test("the job of a sandbox that doesn't know it any more guards nothing", async () => {
+  const computer = await afterFirst();
+  computer.statuses.set("job-1", "not found");
+
+  expect(await computer.process({ isSandbox: true }).generate(TIDES)).toEqual({
+    alreadyStarted: false,
+    startedJob: { jobId: "job-2", status: "processing" },
+  });
+});
+
 test("the same video is refused with a code from six minutes to 20 hours after a lost answer", async () => {
   const computer = new Computer();
   computer.onGenerate = fails("unknown");
