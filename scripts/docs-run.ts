@@ -34,6 +34,7 @@ export function runCommands(commands: readonly string[]): string[] {
   return commands.flatMap((words) => {
     const home = mkdtempSync(join(tmpdir(), "faceless-docs-"));
     writeFileSync(join(home, "topic.txt"), "Every river is secretly salty. [a clear river]\n");
+    writeFileSync(join(home, "videos.csv"), "topic,duration\nEvery river is secretly salty.,10\n");
     // `call` needs a service.
     const sandboxed = /^call \w/.test(words) ? `${words} --sandbox` : words;
     const { status, stdout, stderr } = spawnSync("sh", ["-c", `"$NODE" "$PROGRAM" ${sandboxed}`], {

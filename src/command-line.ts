@@ -88,6 +88,12 @@ export const COMMANDS = {
         meaning: "read the argument topic from a file; - reads it from stdin",
         word: "-",
       },
+      csv: {
+        value: "FILE",
+        meaning:
+          "generate_video for each row of a table, whose columns are the arguments; - reads it from stdin",
+        word: "-",
+      },
       wait: {
         meaning: "follow the video to its end, for 15 minutes at most; Ctrl-C ends only the following",
       },

@@ -1,7 +1,7 @@
 // Reads the arguments of `call` by the schema of its tool, and lists the tools with them. Sends nothing.
 
-import { readFile } from "node:fs/promises";
 import { once } from "node:events";
+import { createReadStream } from "node:fs";
 import {
   ABOUT,
   COMMANDS,
@@ -49,21 +49,37 @@ export async function readCall(argv: readonly string[], host: Host) {
   };
   for (const [argument, values] of given.values)
     if (!Object.hasOwn(own, argument)) add(argument, values.length === 1 ? values[0] : values);
-  const [topicFile, jsonArgs] = [given.value("topic-file"), given.value("json-args")];
+  const [topicFile, jsonArgs, csv] = ["topic-file", "json-args", "csv"].map(given.value);
+  if (csv !== undefined && tool.effect !== "spends") throw new UsageError(`${name} takes no table`);
+  if (
+    csv !== undefined &&
+    [...words, topicFile, jsonArgs, ...Object.keys(args)].some((one) => one !== undefined)
+  )
+    throw new UsageError("the columns of the table give all arguments: give none beside --csv");
   if (words.length > 0 && jsonArgs !== undefined)
     throw new UsageError("- and --json-args both give the arguments: use one of them");
   const json = words.length > 0 ? STDIN : jsonArgs;
   if (json === STDIN && topicFile === STDIN)
     throw new UsageError("the arguments and the topic can't both be read from stdin");
-  if (topicFile !== undefined)
-    add("topic", topicFile === STDIN ? await readStdin("the topic", host) : await readText(topicFile));
-  const object = json === STDIN ? await readStdin("the arguments as JSON", host) : (json ?? "{}");
-  for (const [argument, value] of Object.entries(parseObject(object))) add(argument, value);
+  if (topicFile !== undefined) add("topic", await readInput(topicFile, "the topic", MAX_BYTES, host));
+  const object = json === STDIN ? await readInput(STDIN, "the arguments as JSON", MAX_BYTES, host) : json;
+  for (const [argument, value] of Object.entries(parseObject(object ?? "{}"))) add(argument, value);
   const config = readConfig(host.env, flags, host.homeDir);
-  return { tool, args, config, waits, saysYes: given.has("yes") };
+  return { tool, args, config, waits, saysYes: given.has("yes"), rows: await readRows(csv, tool, host) };
 }
 
 const STDIN = "-";
+/** More than any tool takes. */
+const MAX_BYTES = 1_000_000;
+const TABLE = "the table";
+const MAX_TABLE_BYTES = 10 * MAX_BYTES;
+
+async function readRows(csv: string | undefined, { name }: Tool, host: Host) {
+  if (csv === undefined) return undefined;
+  const { readTable } = await import("./read-table.ts");
+  const text = await readInput(csv, TABLE, MAX_TABLE_BYTES, host);
+  return readTable(text, Object.keys(TOOL_SCHEMAS[name]?.input.properties ?? {}));
+}
 
 function hasJob({ name }: Tool): boolean {
   const { properties = {} }: Field = TOOL_SCHEMAS[name]?.output ?? {};
@@ -82,42 +98,46 @@ function parseObject(json: string): object {
   );
 }
 
-async function readText(file: string): Promise<string> {
-  const shown = file.includes("fl_") ? "of --topic-file" : quote(file, 200);
-  try {
-    return decode(await readFile(file), `the file ${shown}`);
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    const errno = errnoOf(error) ?? "unknown reason";
-    throw new UsageError(
-      errno === "ENOENT" ? `there is no file ${shown}` : `the file ${shown} can't be read (${errno})`,
-    );
-  }
-}
-
-/** Reads stdin until it ends or the interrupt: at a terminal nothing else may ever end it. */
-async function readStdin(what: string, { input, errors, interrupted }: Host): Promise<string> {
-  if (input.isTTY === true) errors.write(`Type ${what}, and end with Ctrl-D.\n`);
+/** Reads a file, or stdin until it ends: at a terminal nothing else but the interrupt may ever end it. */
+async function readInput(source: string, what: string, maxBytes: number, host: Host): Promise<string> {
+  const { input: stdin, errors, interrupted } = host;
+  const isStdin = source === STDIN;
+  if (isStdin && stdin.isTTY === true) errors.write(`Type ${what}, and end with Ctrl-D.\n`);
+  const file = source.includes("fl_") ? "the file of an option" : `the file ${quote(source, 200)}`;
+  const shown = isStdin ? "what came on stdin" : file;
+  const input = isStdin ? stdin : createReadStream(source, { end: maxBytes });
   const chunks: Buffer[] = [];
-  const onData = (chunk: Buffer | string) => void chunks.push(Buffer.from(chunk));
+  let length = 0;
+  const isFull = new AbortController();
+  const onData = (chunk: Buffer | string) => {
+    length += chunks[chunks.push(Buffer.from(chunk)) - 1]?.length ?? 0;
+    if (length > maxBytes) isFull.abort();
+  };
   input.on("data", onData);
   try {
-    await once(input, "end", { signal: interrupted });
+    await once(input, "end", { signal: AbortSignal.any([interrupted, isFull.signal]) });
   } catch (error) {
     if (interrupted.aborted) throw cancelledError("The call was interrupted.");
-    throw new UsageError(`stdin can't be read (${errnoOf(error) ?? "unknown reason"})`);
+    const errno = errnoOf(error) ?? "unknown reason";
+    if (errno === "ENOENT") throw new UsageError(`there is no ${file.slice(4)}`);
+    if (!isFull.signal.aborted) throw new UsageError(`${isStdin ? "stdin" : file} can't be read (${errno})`);
   } finally {
-    input.off("data", onData);
+    input.off("data", onData).pause();
   }
-  return decode(Buffer.concat(chunks), "what came on stdin");
+  if (length > maxBytes)
+    throw new UsageError(`${shown} is longer than ${maxBytes / 1e6} MB, more than ${what} can be`);
+  const hint = what === TABLE ? ': in a spreadsheet program, save it as "CSV UTF-8"' : "";
+  return decode(Buffer.concat(chunks), `${shown} is not UTF-8 text${hint}`);
 }
 
 /** Decodes strictly, since a damaged text would be paid for as it is. */
-function decode(bytes: Uint8Array, what: string): string {
+function decode(bytes: Uint8Array, problem: string): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    // Excel's "Unicode Text" and older PowerShells write UTF-16, with its mark.
+    const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+    return new TextDecoder(isUtf16 ? "utf-16le" : "utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new UsageError(`${what} is not UTF-8 text`);
+    throw new UsageError(problem);
   }
 }
 

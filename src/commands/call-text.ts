@@ -42,14 +42,14 @@ function describePost({ ok, alreadyPublished, url, ...others }: Result): string 
   return inColumns(alreadyPublished === true ? "posted before" : "posted", url);
 }
 
-function inColumns(...values: readonly unknown[]): string {
+export function inColumns(...values: readonly unknown[]): string {
   return values
     .filter((value) => typeof value === "string" && value !== "")
     .map((value) => shown(String(value)))
     .join("  ");
 }
 
-const OURS = new Set(["posted", "posted before"]);
+const OURS = new Set(["posted", "posted before", "ordered before"]);
 
 /** Leaves a link, a time or an id as it is, and quotes anything else unless it is one word. */
 function shown(text: string): string {

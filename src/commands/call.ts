@@ -5,9 +5,8 @@ import { once } from "node:events";
 import { pause } from "../clock.ts";
 import { UsageError } from "../command-line.ts";
 import { BridgeError, cancelledError, describeFailure, errorMeta, toBridgeError } from "../errors.ts";
-import { stateOf } from "../service/job.ts";
 import { createRedact } from "../redact.ts";
-import { type Audience, inSentences, say, textFor } from "../sentences.ts";
+import { type Audience, inSentences, say, type Text, textFor } from "../sentences.ts";
 import { getVideoStatus } from "../tools/get-video-status.ts";
 import { type Consent, declinedError } from "../tools/question.ts";
 import { TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
@@ -16,13 +15,14 @@ import { type Call, readCall } from "./call-arguments.ts";
 import { asText, type Result } from "./call-text.ts";
 import { HELP_WIDTH } from "./help.ts";
 import type { Host } from "./host.ts";
-import { type LocalTools, openTools } from "./local-tools.ts";
+import { afterOrder, exitCodeOf, type LocalTools, openTools } from "./local-tools.ts";
 import { commandOf } from "./server-entry.ts";
 import { TerminalUi } from "./terminal-ui.ts";
 
-const MAX_WAIT_MS = 15 * 60_000;
 /** After an interrupt, a call that has sent nothing ends within this time. */
 const CANCEL_MS = 300;
+/** After the second one, a call whose outcome is known ends within this time: then the disk has been given up. */
+const LEAVE_MS = 5_000;
 const AWAITED = {
   "same request":
     "The same request was sent before, and its answer has not come yet. It is awaited, for six minutes at most.",
@@ -30,6 +30,7 @@ const AWAITED = {
   answer: "The service has not answered yet. Its answer is awaited for five minutes.",
   "after an interrupt":
     "The request was sent, so its answer is awaited, for five minutes at most. Ctrl-C again leaves without it.",
+  "after the answer": "The service has answered, which is being recorded. Ctrl-C again leaves at once.",
 } as const;
 
 /** Prints the result, or why there is none. Returns the exit code. */
@@ -38,10 +39,18 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
   let call: Call | undefined;
   let orderedJob: string | undefined;
   const audience = argv.includes("--json") ? "model" : "person";
-  const show = (value: Result, text: string, textUi: TerminalUi) => {
+  /** Prints the value or its text, and the text on stderr if nobody would see it otherwise. */
+  const show = async (value: object, text: Text, exitCode: number, textUi = out): Promise<number> => {
     const redact = createRedact(call?.config.service?.apiKey);
+    const print = (to: TerminalUi) => to.print(redact(textFor("person", text)));
     if (audience === "model") out.printJson(value, redact);
-    else textUi.print(redact(text));
+    else print(textUi);
+    const errno = await out.writeError();
+    // A reader of a list may stop early.
+    const isLost = errno !== undefined && (errno !== "EPIPE" || call?.tool.effect !== "reads");
+    if (isLost) ui.print(`The result can't be written to stdout (${errno}):`);
+    if (isLost || (audience === "model" && exitCode !== 0)) print(ui);
+    return exitCode;
   };
   try {
     const read = await readCall(argv, host);
@@ -50,43 +59,43 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
       return 0;
     }
     call = read;
+    const askUser: ToolContext["askUser"] = (describe) => askAtTerminal(describe, read, host, ui);
     const tools = openTools("call", call.config, host, ui, {
       audience,
       // Whatever fails from then on, the video was ordered.
       onStarted: (jobId) => (orderedJob = jobId),
-      askUser: (describe) => askAtTerminal(describe, read, host, ui),
+      askUser,
       onWait: (awaited) => ui.print(AWAITED[awaited]),
     });
-    const work = run(call, tools, host, ui, (jobId) => (orderedJob = jobId));
-    const outcome = await Promise.race([work, failWhenLeft(call, tools, host, ui)]);
-    const result = withUnrecorded(withUnsaved(outcome, tools), tools, audience);
-    show(result, asText(result), out);
-    return exitCodeOf(result, tools, call);
+    const isLeft = failWhenLeft(call, tools, host, ui);
+    if (call.rows !== undefined) {
+      const { callTable } = await import("./call-table.ts");
+      const { list, text, exitCode, isRefused } = await callTable(call, tools, host, ui, { askUser, isLeft });
+      return await show(list, text, exitCode, isRefused ? ui : out);
+    }
+    const outcome = await Promise.race([run(call, tools, ui, (jobId) => (orderedJob = jobId)), isLeft]);
+    const sandbox = call.config.startsSandbox && typeof outcome["jobId"] === "string";
+    const told = sandbox ? { ...outcome, nextStep: aboutSandboxes(host) } : outcome;
+    const result = withUnrecorded(withUnsaved(told, tools), tools, audience);
+    return await show(result, asText(result), tools.exitCodeOf(result, call.waits));
   } catch (error) {
     const effect = call?.tool.effect ?? "reads";
     const thrown = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
     const failure = orderedJob === undefined ? thrown : afterOrder(thrown);
-    const { code, outcome } = failure.facts;
+    const { code } = failure.facts;
     const done = orderedJob && `The video was ordered and is job ${orderedJob}. The same call follows it.`;
     const isOfOtherSandbox = call?.config.startsSandbox === true && code === "not_found";
     const message =
       failure instanceof UsageError
         ? describeUsage(failure, argv, host)
         : inSentences(
-            textFor(audience, describeFailure(failure, effect, host.clock.now(), done)),
+            describeFailure(failure, effect, host.clock.now(), done),
             isOfOtherSandbox && aboutSandboxes(host),
           );
     const job = orderedJob === undefined ? {} : { jobId: orderedJob };
-    show({ error: { ...errorMeta(failure), message }, ...job }, message, ui);
-    if (code === "invalid_input") return 2;
-    return outcome === "unknown" ? 3 : 1;
+    const value = { error: { ...errorMeta(failure), message: textFor("model", message) }, ...job };
+    return show(value, message, exitCodeOf(failure), ui);
   }
-}
-
-/** The error after a failed read of an ordered job. Its state isn't known, and the same call reads it again. */
-function afterOrder({ facts, cause }: BridgeError): BridgeError {
-  const { failsAgain: _, ...others } = facts;
-  return new BridgeError({ ...others, outcome: "unknown", retryable: true }, cause);
 }
 
 function describeUsage({ message }: UsageError, argv: readonly string[], host: Host): string {
@@ -100,28 +109,18 @@ function aboutSandboxes(host: Host): string {
 
 /** Calls `onOrdered` with the id of a job that it then follows. */
 async function run(
-  { tool, args, config, waits }: Call,
+  { tool, args, waits }: Call,
   tools: LocalTools,
-  host: Host,
   ui: TerminalUi,
   onOrdered: (jobId: string) => void,
 ): Promise<Result> {
-  const follow = (job: unknown) => tools.follow(job, MAX_WAIT_MS);
-  let result: Result =
-    waits && tool === getVideoStatus ? await follow(args["jobId"]) : await tools.run(tool, args);
-  const { jobId, status, alreadyStarted } = result;
-  if (typeof jobId !== "string" || status === undefined) return result;
-  if (waits && tool !== getVideoStatus && result["done"] !== true) {
-    onOrdered(jobId);
-    ui.print(`Job ${jobId}: ${String(result["summary"])}`);
-    const ended = await follow(jobId).catch((error: unknown) => {
-      // Prints the order in place of the job's state.
-      if (host.interrupted.aborted) return result;
-      throw error;
-    });
-    result = { ...ended, ...(alreadyStarted === true && { alreadyStarted }) };
-  }
-  return config.startsSandbox ? { ...result, nextStep: aboutSandboxes(host) } : result;
+  if (waits && tool === getVideoStatus) return tools.follow(args["jobId"]);
+  const result: Result = await tools.run(tool, args);
+  const { jobId, summary, done } = result;
+  if (!waits || typeof jobId !== "string" || done === true) return result;
+  onOrdered(jobId);
+  ui.print(`Job ${jobId}: ${String(summary)}`);
+  return tools.followed(result, waits);
 }
 
 /** Says that the outcome could not be recorded, if the job was followed after that. */
@@ -146,7 +145,8 @@ async function askAtTerminal(
   { input, errors, interrupted }: Host,
   ui: TerminalUi,
 ): Promise<Consent> {
-  const isTerminal = input.isTTY === true && errors.isTTY === true;
+  // The arguments may have been typed there, up to the end of the input.
+  const isTerminal = input.isTTY === true && errors.isTTY === true && !input.readableEnded;
   const mode = tool.effect === "spends" ? config.confirmGenerate : config.confirmPublish;
   const onlyTerminal = mode === "always";
   if (saysYes && !onlyTerminal) return "not asked";
@@ -167,13 +167,16 @@ async function askAtTerminal(
   });
 }
 
-/** Rejects at the first interrupt, or at the second if a paid or public request was sent. */
+/** Rejects at the first interrupt, or at the second while a paid or public request is under way. */
 async function failWhenLeft({ tool }: Call, tools: LocalTools, host: Host, ui: TerminalUi): Promise<never> {
+  const { guard } = tools;
   await aborted(host.interrupted);
   await pause(host.clock, CANCEL_MS);
-  if (!tools.hasPaidRequest()) throw cancelledError("The call was interrupted.");
-  ui.print(AWAITED["after an interrupt"]);
-  await aborted(host.interruptedAgain);
+  if (guard.isBusy && guard.hasSent)
+    ui.print(AWAITED[guard.awaitsAnswer ? "after an interrupt" : "after the answer"]);
+  if (guard.isBusy) await aborted(host.interruptedAgain);
+  if (guard.isBusy && !guard.awaitsAnswer) await pause(host.clock, LEAVE_MS);
+  if (!guard.hasSent) throw cancelledError("The call was interrupted.");
   throw new BridgeError({
     code: "cancelled",
     message: "The call was interrupted.",
@@ -188,11 +191,4 @@ async function failWhenLeft({ tool }: Call, tools: LocalTools, host: Host, ui: T
 
 async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
-}
-
-function exitCodeOf({ jobId, status, done, results }: Result, tools: LocalTools, { waits }: Call): number {
-  if (stateOf(String(status)) === "refunded" || tools.unsaved(jobId) !== undefined) return 1;
-  if ((waits && done !== true) || tools.missingResults().length > 0) return 3;
-  const hasFailed = Array.isArray(results) && results.some(({ ok }: { ok?: unknown }) => ok !== true);
-  return hasFailed ? 1 : 0;
 }

@@ -21,12 +21,11 @@ import { inWordsOfForm } from "../settings/form.ts";
 import { openJournalStore } from "./open-journal.ts";
 
 type Given = Pick<Application, "config" | "service" | "clock" | "log"> &
-  Pick<OpenOptions, "onWait"> & { readonly redact: Redact };
+  Pick<OpenOptions, "onWait" | "leave"> & { readonly redact: Redact };
 
-export interface OpenOptions {
+export interface OpenOptions extends Pick<GuardOptions, "onWait" | "leave"> {
   /** Where a sandbox sends its webhooks. */
   readonly webhookPort?: () => Promise<number | undefined>;
-  readonly onWait?: GuardOptions["onWait"];
 }
 
 /** Makes the application with the log and the service that the settings name. */
@@ -34,7 +33,7 @@ export function openApplication(
   config: Config,
   clock: Clock,
   writeLog: (line: string) => void,
-  { webhookPort, onWait }: OpenOptions = {},
+  { webhookPort, onWait, leave }: OpenOptions = {},
 ) {
   const redact = createRedact(config.service?.apiKey);
   const log = createLog(config.logLevel, redact, writeLog);
@@ -47,7 +46,7 @@ export function openApplication(
     clock,
     random: Math.random,
   });
-  return { ...createApplication({ config, service, clock, log, redact, onWait }), redact };
+  return { ...createApplication({ config, service, clock, log, redact, onWait, leave }), redact };
 }
 
 /** Starts the sandbox, which runs until the process ends. */
@@ -58,7 +57,8 @@ async function startSandboxService(renderSeconds: number, webhookPort: number | 
   return { apiKey, baseUrl: new URL(url), proxies: {}, isSandbox: true } as const;
 }
 
-export function createApplication({ config, service, clock, log, redact, onWait }: Given): Application {
+export function createApplication(given: Given): Application {
+  const { config, service, clock, log, redact, onWait, leave } = given;
   // A server that is not set up touches neither a file nor a database.
   const opened = config.problems.length > 0 ? undefined : openJournalStore(config, clock);
   const store = opened ?? memoryStore(clock);
@@ -68,7 +68,7 @@ export function createApplication({ config, service, clock, log, redact, onWait 
     redact,
     onUnwritable: (error) => log.warn("The outcome of a request could not be written to the journal.", error),
   });
-  const guard = new Guard({ journal, clock, onWait });
+  const guard = new Guard({ journal, clock, onWait, leave });
   const facts = new JournalFacts();
   const readJournal = async () => facts.of(await journal.entries(), clock.now() - store.now());
   const jobs = new JobBook({ clock, log, readJournal });
@@ -114,7 +114,7 @@ export function createApplication({ config, service, clock, log, redact, onWait 
     unrecorded: () => journal.unwrittenReason(),
     nameSettings: config.isBundle ? inWordsOfForm : (text: string) => text,
     asksBeforeOrders: config.confirmGenerate !== "off",
-    hasPaidRequest: () => guard.isBusy,
+    guard,
     canPublish: !config.readOnly && !config.noPublish,
     clock,
     log,

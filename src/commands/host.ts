@@ -11,7 +11,10 @@ type Output = Writable & {
 };
 
 export interface Host {
-  readonly input: Readable & { readonly isTTY?: boolean };
+  readonly input: Readable & {
+    readonly isTTY?: boolean;
+    readonly setRawMode?: (isRaw: boolean) => unknown;
+  };
   readonly output: Output;
   /** The stream for progress, questions and failures. */
   readonly errors: Output;

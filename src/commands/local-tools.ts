@@ -5,14 +5,17 @@ import type * as z from "zod";
 import { type Audience } from "../sentences.ts";
 import { pause } from "../clock.ts";
 import type { Config } from "../config.ts";
-import { mayPass } from "../errors.ts";
+import { BridgeError, mayPass, toBridgeError } from "../errors.ts";
 import { lastStatus } from "../jobs/job-record.ts";
 import { stateOf } from "../service/job.ts";
+import { notConfiguredError } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
 import { describeProgress } from "../tools/describe.ts";
 import { getVideoStatus } from "../tools/get-video-status.ts";
+import type { Question } from "../tools/question.ts";
 import { runTool, type Tool, type ToolContext, USUAL_WAIT_SECONDS } from "../tools/tool.ts";
 import { VERSION } from "../version.ts";
+import type { Result } from "./call-text.ts";
 import { openApplication, type OpenOptions } from "./create-application.ts";
 import type { Host } from "./host.ts";
 import type { TerminalUi } from "./terminal-ui.ts";
@@ -28,19 +31,32 @@ interface LocalOptions extends Pick<OpenOptions, "onWait"> {
 
 /** The pause after a failed read, or after the poller has given up a job. */
 const RETRY_PAUSE_MS = 10_000;
+const MAX_WAIT_MS = 15 * 60_000;
+
+/** The failed read of an ordered job. Its state isn't known, and the same call reads it again. */
+export function afterOrder({ facts, cause }: BridgeError): BridgeError {
+  const { failsAgain: _, ...others } = facts;
+  return new BridgeError({ ...others, outcome: "unknown", retryable: true }, cause);
+}
+
+export function exitCodeOf({ facts: { code, outcome } }: BridgeError): number {
+  if (code === "invalid_input") return 2;
+  return outcome === "unknown" ? 3 : 1;
+}
 
 /** `command`: its name. `ui`: shows the progress of a job that is followed. */
 export function openTools(
   command: string,
   config: Config,
-  { clock, errors, interrupted: signal }: Host,
+  { clock, errors, interrupted: signal, interruptedAgain: leave }: Host,
   ui: TerminalUi,
   { audience, askUser, onWait, onStarted = () => {} }: LocalOptions,
 ) {
-  const application = openApplication(config, clock, (line) => errors.write(line), { onWait });
+  const application = openApplication(config, clock, (line) => errors.write(line), { onWait, leave });
   const { jobs, videoSaver, waitForEnd, publishOnce } = application;
   jobs.on("start", onStarted);
   const isInterrupted = once(signal, "abort");
+  /** The platforms of the last post that the service's answer did not mention. */
   let missingResults: readonly string[] = [];
   const context: ToolContext = {
     ...application,
@@ -65,27 +81,25 @@ export function openTools(
       },
     },
   };
-  /** Shows the job's progress until it ends or the time is over. */
-  const look = (jobId: unknown, forMs: number) => {
-    const onChange = (job: Job) => {
-      const { completed = 0, failed = 0, total = 0 } = job.progress ?? {};
-      ui.progress(completed + failed, total, describeProgress(job));
-    };
-    const showProgress: ToolContext["waitForEnd"] = (job) => {
+  const showProgress = (job: Job) => {
+    const { completed = 0, failed = 0, total = 0 } = job.progress ?? {};
+    ui.progress(completed + failed, total, describeProgress(job));
+  };
+  /** Reads the job, and reports its progress until it ends or the time is over. */
+  const look = (jobId: unknown, forMs: number, onChange: (job: Job) => void) => {
+    const waitAndShow: ToolContext["waitForEnd"] = (job) => {
       onChange(job);
       return waitForEnd({ job, forMs, signal, onChange });
     };
-    return runTool(getVideoStatus, { jobId, waitSeconds: 1 }, { ...context, waitForEnd: showProgress });
+    return runTool(getVideoStatus, { jobId, waitSeconds: 1 }, { ...context, waitForEnd: waitAndShow });
   };
   /** True if nobody knows whether the service has the final video's link: the look for it failed. */
   const isLinkUnread = ({ jobId, finalVideoUrl }: Job) =>
     finalVideoUrl === undefined && jobs.get(jobId).isLinkUnread === true;
   return {
     finishPaidRequests: application.finishPaidRequests,
-    hasPaidRequest: application.hasPaidRequest,
+    guard: application.guard,
     unrecorded: application.unrecorded,
-    /** The platforms of the last post that the service's answer did not mention. */
-    missingResults: () => missingResults,
     /** Undefined if the finished video is saved as it should be; otherwise whether the result says why it isn't. */
     unsaved(jobId: unknown): "explained" | "unexplained" | undefined {
       if (config.saveDir === undefined || typeof jobId !== "string") return undefined;
@@ -97,27 +111,68 @@ export function openTools(
       return saved?.state === "failed" ? "explained" : "unexplained";
     },
     /** Throws a BridgeError for bad input, and whatever the tool throws. */
-    async run<Output extends z.ZodObject>(tool: Tool<z.ZodObject, Output>, args: object) {
+    async run<Output extends z.ZodObject>(
+      tool: Tool<z.ZodObject, Output>,
+      args: object,
+      changes: Partial<ToolContext> = {},
+    ) {
       await jobs.restore();
-      return runTool(tool, args, context);
+      return runTool(tool, args, { ...context, ...changes });
+    },
+    /** The result of an earlier order, or the question about one that can be sent. Sends nothing. */
+    async check(
+      tool: Tool,
+      args: object,
+    ): Promise<{ readonly result: Result } | { readonly question: Question }> {
+      if (config.problems.length > 0) throw notConfiguredError(config.problems);
+      let question: Question | undefined;
+      const noteQuestion: ToolContext["askUser"] = async (describe) => {
+        question = await describe();
+        return "agreed";
+      };
+      const generateOnce: ToolContext["generateOnce"] = {
+        run: (order, options) => application.generateOnce.run(order, { ...options, onlyChecks: true }),
+      };
+      try {
+        return { result: await this.run(tool, args, { askUser: noteQuestion, generateOnce }) };
+      } catch (error) {
+        if (question === undefined) throw error;
+        return { question };
+      }
     },
     /**
      * Follows the job, in spite of failed reads, until it has ended and its link was looked up, the time is over or
      * the signal fires.
      */
-    async follow(jobId: unknown, forMs: number) {
+    async follow(jobId: unknown, forMs = MAX_WAIT_MS, onChange = showProgress) {
       await jobs.restore();
       const endsMs = clock.monotonicMs() + forMs;
       const leftMs = () => endsMs - clock.monotonicMs();
       const isOver = () => signal.aborted || leftMs() <= 0;
       for (;;) {
-        const result = await look(jobId, leftMs()).catch((error: unknown) => {
+        const result = await look(jobId, leftMs(), onChange).catch((error: unknown) => {
           if (isOver() || !mayPass(error)) throw error;
         });
         const hasEnded = result?.done === true && !isLinkUnread(result);
         if (result !== undefined && (hasEnded || isOver())) return result;
         await pause(clock, Math.min(RETRY_PAUSE_MS, leftMs()), signal);
       }
+    },
+    /** The end of the order's job if `waits` is true. The order itself once the signal fires. */
+    async followed(order: Result, waits: boolean, onChange?: (job: Job) => void): Promise<Result> {
+      const { jobId, done, alreadyStarted } = order;
+      if (!waits || done === true) return order;
+      const ended = await this.follow(jobId, MAX_WAIT_MS, onChange).catch((error: unknown) => {
+        if (signal.aborted) return order;
+        throw afterOrder(toBridgeError(error, "unknown"));
+      });
+      return { ...ended, ...(alreadyStarted === true && { alreadyStarted }) };
+    },
+    exitCodeOf({ jobId, status, done, results }: Result, waits: boolean): number {
+      if (stateOf(String(status)) === "refunded" || this.unsaved(jobId) !== undefined) return 1;
+      if ((waits && done !== true) || missingResults.length > 0) return 3;
+      const hasFailed = Array.isArray(results) && results.some(({ ok }: { ok?: unknown }) => ok !== true);
+      return hasFailed ? 1 : 0;
     },
   };
 }

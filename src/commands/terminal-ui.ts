@@ -4,6 +4,7 @@
 import { once } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { stripVTControlCharacters, styleText } from "node:util";
+import { errnoOf } from "../errors.ts";
 import type { Host } from "./host.ts";
 
 /** Columns of a terminal that doesn't know its width. */
@@ -17,6 +18,7 @@ export class TerminalUi {
   readonly #isDumb: boolean; // the terminal knows no escape sequences
   readonly #maxWidth: number;
   #bar = ""; // as it was drawn last
+  #written: Promise<string | undefined> = Promise.resolve(undefined);
 
   /** `maxWidth`: columns of a line, also outside of a terminal. */
   constructor({ input, output, env }: Pick<Host, "input" | "output" | "env">, maxWidth = Infinity) {
@@ -37,7 +39,16 @@ export class TerminalUi {
 
   /** Prints lines as they are, for programs or to be pasted. */
   printWhole(text: string): void {
-    this.#output.write(`${text}\n`);
+    this.#written = new Promise((resolve) =>
+      this.#output.write(`${text}\n`, (error) =>
+        resolve(error ? (errnoOf(error) ?? "unknown reason") : undefined),
+      ),
+    );
+  }
+
+  /** The system's code if the last lines could not be written. */
+  writeError(): Promise<string | undefined> {
+    return this.#written;
   }
 
   /** Prints a value whole, for programs. `redact` sees the text. */
@@ -89,11 +100,14 @@ export class TerminalUi {
     await this.#line();
   }
 
+  /** Drops an unfinished line, too, which a terminal hands over in raw mode alone. */
   async #dropTyped(): Promise<void> {
     const drop = () => {};
+    this.#input.setRawMode?.(true);
     this.#input.on("data", drop).resume();
     for (let turn = 0; turn < DROP_TURNS; turn++) await nextTurn();
     this.#input.off("data", drop).pause();
+    this.#input.setRawMode?.(false);
   }
 
   async #line(signal?: AbortSignal): Promise<string> {

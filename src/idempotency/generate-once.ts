@@ -14,7 +14,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { inSentences, type Text } from "../sentences.ts";
 import { stateOf } from "../service/job.ts";
-import { BridgeError, DeadlineError } from "../errors.ts";
+import { BridgeError, cancelledError, DeadlineError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
 import type { StartedJob, Order, Job, Video } from "../service/responses.ts";
 import {
@@ -80,6 +80,8 @@ export interface GenerateOptions extends CallerOptions {
   readonly warnings?: readonly OrderWarning[];
   /** True if `ask` is called before every order, not only before what `confirm` confirms. */
   readonly asksFirst?: boolean;
+  /** True to end as the order would before it is sent, without a wait, once `ask` has seen it. Nothing is sent. */
+  readonly onlyChecks?: boolean;
   /** Called before an order is sent. Throws unless it may be sent; resolves to the time that the user took. */
   readonly ask?: (plan: OrderPlan) => Promise<{ readonly userMs: number }>;
 }
@@ -130,7 +132,7 @@ export class GenerateOnce {
 
   async run(order: Order, options: GenerateOptions = {}): Promise<NewlyStarted | AlreadyStarted> {
     const { guard, journal, jobs } = this.#options;
-    const { confirm, warnings = [], asksFirst = false, ask, signal, client } = options;
+    const { confirm, warnings = [], asksFirst = false, onlyChecks = false, ask, signal, client } = options;
     const ordered = argumentsOf(order);
     const intent = { operation: "generate", arguments: ordered, client } as const;
     const isSame = this.#sameOrders.matcherFor(ordered);
@@ -143,6 +145,7 @@ export class GenerateOnce {
     let listing: Promise<readonly Video[] | undefined> | undefined;
     /** Refuses the order because of an earlier one, unless listing the videos brings news of that. */
     const refuse = async (failure: BridgeError, earlier: OrderEntry, matching: readonly OrderEntry[]) => {
+      if (onlyChecks) throw failure;
       const isFirst = listing === undefined;
       listing ??= this.#listVideos().catch(() => undefined);
       const error = await this.#withCandidates(failure, earlier, await listing);
@@ -150,7 +153,7 @@ export class GenerateOnce {
       if (!isFirst || !isNewer) throw error;
     };
     for (;;) {
-      const snapshot = await guard.waitUntilIdle(call);
+      const snapshot = await guard.waitUntilIdle(call, !onlyChecks);
       const { entries, matching, inFlight } = snapshot;
       if (inFlight !== undefined) {
         await refuse(orderInProgressError(journal.ageMs(inFlight)), inFlight, matching);
@@ -171,11 +174,11 @@ export class GenerateOnce {
           continue;
         }
       }
-      await this.#checkLimit(entries);
+      if (!onlyChecks) await this.#checkLimit(entries);
 
       const isRepeat = newest !== undefined && confirm === code;
       const isDoubted = doubts.length > 0; // without the code it was refused above
-      if (ask !== undefined && (isRepeat || isDoubted || asksFirst) && confirmedKey !== code) {
+      if (ask !== undefined && (isRepeat || isDoubted || asksFirst || onlyChecks) && confirmedKey !== code) {
         const repeat = isRepeat ? await this.#countStanding(matching, newest) : undefined;
         const findings = doubts.map(({ finding }) => finding);
         const { userMs } = await ask({ key: `generate ${code}`, repeat, doubts: findings });
@@ -185,6 +188,7 @@ export class GenerateOnce {
         continue;
       }
 
+      if (onlyChecks) throw cancelledError("The order was checked, not sent.");
       const begun = await guard.begin(call, snapshot, intent);
       if (begun === undefined) continue;
       // Taken before the request: while it is in flight, a read of the video list may make its job known.

@@ -23,6 +23,8 @@ export interface GuardOptions {
    * for the same request of another call, when the answer to its own takes longer than usual, and for the journal.
    */
   readonly onWait?: ((awaited: "same request" | "answer" | "journal") => void) | undefined;
+  /** Ends the waits for the journal, so that what is known can still be told. */
+  readonly leave?: AbortSignal | undefined;
 }
 
 /** One call, whose time begins now. */
@@ -64,6 +66,9 @@ export class Guard {
   readonly #shutdown = new AbortController();
   /** Work that has to end before the process does. */
   readonly #pending = new Set<Promise<unknown>>();
+  readonly #unanswered = new Set<Promise<unknown>>();
+  /** The requests that may have been carried out. */
+  readonly #sent = new Set<JournalEntry>();
 
   constructor(options: GuardOptions) {
     this.#options = options;
@@ -89,8 +94,21 @@ export class Guard {
     return this.#pending.size > 0;
   }
 
-  /** Waits until nothing that the call selects is under way, or its time is over. */
-  async waitUntilIdle<Entry extends JournalEntry>(call: GuardedCall<Entry>): Promise<Snapshot<Entry>> {
+  /** True while a request that was sent has no answer, which may still come. */
+  get awaitsAnswer(): boolean {
+    return this.#unanswered.size > 0;
+  }
+
+  /** True once a request was sent, unless it is proven that nothing came of it. */
+  get hasSent(): boolean {
+    return this.#sent.size > 0;
+  }
+
+  /** Waits until nothing that the call selects is under way, or its time is over; not at all unless `mayWait`. */
+  async waitUntilIdle<Entry extends JournalEntry>(
+    call: GuardedCall<Entry>,
+    mayWait = true,
+  ): Promise<Snapshot<Entry>> {
     const { journal, clock, onWait } = this.#options;
     for (let hasWaited = false; ; hasWaited = true) {
       const entries = await journal.entries();
@@ -98,7 +116,7 @@ export class Guard {
       const inFlight = matching.findLast((entry) => journal.isUnderWay(entry));
       if (inFlight !== undefined && call.signal.aborted) throw cancelledError(CANCELLED);
       const isPatient = onWait !== undefined;
-      if (inFlight === undefined || (call.leftMs() <= 0 && !isPatient)) {
+      if (inFlight === undefined || !mayWait || (call.leftMs() <= 0 && !isPatient)) {
         // Its own request needs the usual time.
         if (hasWaited && isPatient) call.extend(PAID_REQUEST_MS - call.leftMs());
         return { entries, matching, inFlight };
@@ -147,9 +165,11 @@ export class Guard {
     outcomeOf: (result: Result) => RequestOutcome,
   ): Promise<Result> {
     const { onWait } = this.#options;
+    this.#sent.add(entry);
+    this.#unanswered.add(answer);
     const finish = async () => {
       try {
-        const result = await answer;
+        const result = await answer.finally(() => this.#unanswered.delete(answer));
         await this.#record(entry, outcomeOf(result));
         return result;
       } catch (error) {
@@ -188,18 +208,21 @@ export class Guard {
 
   /** Tries to write what the journal didn't take, for as long as a call may take. */
   async #writeOutcomes(): Promise<void> {
-    const { journal, clock } = this.#options;
+    const { journal, clock, leave } = this.#options;
     const endsMs = clock.monotonicMs() + CALL_MS;
     for (;;) {
       await journal.writeOutcomes();
-      if (journal.unwrittenReason() === undefined || clock.monotonicMs() >= endsMs) return;
-      await pause(clock, WAIT_STEP_MS);
+      const isOver = clock.monotonicMs() >= endsMs || leave?.aborted === true;
+      if (isOver || journal.unwrittenReason() === undefined) return;
+      await pause(clock, WAIT_STEP_MS, leave);
     }
   }
 
   async #recordFailure(entry: JournalEntry, error: unknown): Promise<void> {
     const { outcome } = toBridgeError(error, "unknown").facts;
-    if (outcome !== "unknown") await this.#record(entry, { outcome });
+    if (outcome === "unknown") return;
+    this.#sent.delete(entry);
+    await this.#record(entry, { outcome });
   }
 
   #track<Work extends Promise<unknown>>(work: Work): Work {

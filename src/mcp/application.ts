@@ -2,6 +2,7 @@
 
 import type { Config } from "../config.ts";
 import type { Clock } from "../clock.ts";
+import type { Guard } from "../idempotency/guard.ts";
 import type { JobBook } from "../jobs/job-book.ts";
 import type { Poller } from "../jobs/poller.ts";
 import type { JobReader } from "../jobs/reader.ts";
@@ -24,8 +25,8 @@ export interface Application extends Pick<ToolContext, "generateOnce" | "publish
   readonly finishPaidRequests: () => Promise<void>;
   /** True if users are asked before every order, provided that their client can ask. */
   readonly asksBeforeOrders: boolean;
-  /** True while a paid or public request is sent, recorded or awaited. */
-  readonly hasPaidRequest: () => boolean;
+  /** Says how far this process's paid and public requests are. */
+  readonly guard: Pick<Guard, "isBusy" | "awaitsAnswer" | "hasSent">;
   /** True if clients are offered publish_video. */
   readonly canPublish: boolean;
   /** Replaces the names of settings in an error's text with those that the user knows. */

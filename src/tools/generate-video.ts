@@ -182,13 +182,19 @@ function questionFor(
   const which = repeat === undefined ? "this video" : "another video";
   const title = quote(firstSpokenWords(order.topic), 80);
   const isUsual = repeat === undefined && doubts.length === 0 && confirmGenerate !== "always";
+  const subject = `${title} (${describeOrder(order)})`;
+  const warnings = inSentences(
+    repeat !== undefined &&
+      `${repeat.count === 1 ? "One was" : `There are ${repeat.count}, the newest`} ordered ${describeAge(repeat.ageMs)}.`,
+    ...doubts,
+  );
   return {
     key,
+    subject,
+    warnings,
     message: inSentences(
-      `${sandbox ? "Make" : "Pay for"} ${what}, ${title} (${describeOrder(order)})?`,
-      repeat !== undefined &&
-        `${repeat.count === 1 ? "One was" : `There are ${repeat.count}, the newest`} ordered ${describeAge(repeat.ageMs)}.`,
-      ...doubts,
+      `${sandbox ? "Make" : "Pay for"} ${what}, ${subject}?`,
+      warnings,
       sandbox ? "This is a sandbox, so nothing is charged." : "It spends your credits.",
     ),
     verb: `${sandbox ? "make" : "pay for"} ${which}`,

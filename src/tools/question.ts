@@ -9,6 +9,10 @@ export interface Question {
   /** Identifies the subject of the question: another key is another question. */
   readonly key: string;
   readonly message: string;
+  /** The video that the question is about, for a question about several. */
+  readonly subject?: string;
+  /** Sentences on why even users are asked who want no question before an order. */
+  readonly warnings?: string;
   /** A verb phrase that follows "to" and says what a no refuses. */
   readonly verb: string;
   readonly yes: string;

@@ -1,4 +1,4 @@
-// The scripts of docs/SCRIPTS.md, as a user copies them: in an empty home, started as cron does.
+// The script of docs/SCRIPTS.md, as a user copies it: in an empty home, started as cron does.
 
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,15 +12,14 @@ import { scriptedService } from "../fixtures/scripted-service.ts";
 
 const DOCUMENT = readFileSync("docs/SCRIPTS.md", "utf8");
 const isUnix = process.platform !== "win32";
-const hasPrograms =
-  isUnix && ["jq", "awk"].every((name) => spawnSync(name, ["--version"]).error === undefined);
+const hasPrograms = isUnix && spawnSync("jq", ["--version"]).error === undefined;
 
 /** The script that the document prints after these words. */
 function scriptAfter(words: string): string {
   return /```sh\n([^]*?)```/.exec(DOCUMENT.slice(DOCUMENT.indexOf(words)))?.[1] ?? "";
 }
 
-/** A user's folder with both scripts and settings, for a service that makes each video at once. */
+/** A user's folder with the script and settings, for a service that makes each video at once. */
 async function scriptsOfUser() {
   let orders = 0;
   const rest = await scriptedService({
@@ -47,13 +46,8 @@ async function scriptsOfUser() {
     join(folder, "settings"),
     `FACELESS_BASE_URL=${rest.url}\nFACELESS_API_KEY=${KEY}\nFACELESS_POLL_SECONDS=0.1\n`,
   );
-  for (const [name, words] of [
-    ["video.sh", "Write `video.sh`"],
-    ["videos.sh", "`videos.csv` is"],
-  ] as const) {
-    writeFileSync(join(folder, name), scriptAfter(words));
-    chmodSync(join(folder, name), 0o700);
-  }
+  writeFileSync(join(folder, "video.sh"), scriptAfter("Write `video.sh`"));
+  chmodSync(join(folder, "video.sh"), 0o700);
   const env = { HOME: home, PATH: `${dirname(SERVER_NODE)}:${process.env["PATH"]}` };
   return {
     rest,
@@ -68,13 +62,19 @@ async function scriptsOfUser() {
 }
 
 test.runIf(hasPrograms)(
-  "video.sh pays and posts once, says what is missing, and loses no video",
+  "video.sh pays and posts once, says what is missing or misspelt, and loses no video",
   async () => {
     const { write, remove, start, sent } = await scriptsOfUser();
     // The local day, as `date` gives it.
     const day = spawnSync("date", ["+%F"], { encoding: "utf8" }).stdout.trim();
     const topic = `topics/${day}.txt`;
 
+    for (const action of [["mkae"], []])
+      expect(await start("video.sh", ...action)).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: "Usage: video.sh make or video.sh post\n",
+      });
     expect(await start("video.sh", "post")).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(`There is no video for ${day}, so nothing was posted.`),
@@ -96,43 +96,5 @@ test.runIf(hasPrograms)(
       ]);
     }
     expect(sent()).toEqual([1, 1]);
-  },
-);
-
-test.runIf(hasPrograms)(
-  "videos.sh orders each row of a spreadsheet, and a second run pays for none again",
-  async () => {
-    const { rest, write, start, sent } = await scriptsOfUser();
-    const lines = (seconds: number) =>
-      [
-        "seconds,style,topic",
-        '10,story,"Rain, they say, ""salts"" the sea."',
-        `${seconds},documentary,The moon pulls the sea up twice a day.`,
-      ].join("\r\n");
-
-    write("videos.csv", lines(5));
-    const first = await start("videos.sh");
-    expect([first.code, first.stdout.split("\n")]).toEqual([
-      1,
-      [
-        "1  https://media.example/1.mp4",
-        expect.stringMatching(/^2 {2}The arguments of generate_video can't be used: duration: 5 /),
-        "1 of 2 videos are ready.",
-        "",
-      ],
-    ]);
-    write("videos.csv", lines(10));
-    for (let turn = 0; turn < 2; turn++) {
-      expect(await start("videos.sh")).toEqual({
-        code: 0,
-        stdout: "1  https://media.example/1.mp4\n2  https://media.example/2.mp4\n2 of 2 videos are ready.\n",
-        stderr: "",
-      });
-    }
-    expect(rest.requests.flatMap(({ method, json }) => (method === "POST" ? [json] : []))).toEqual([
-      { topic: 'Rain, they say, "salts" the sea.', duration: 10, style: "story" },
-      { topic: "The moon pulls the sea up twice a day.", duration: 10, style: "documentary" },
-    ]);
-    expect(sent()).toEqual([2, 0]);
   },
 );

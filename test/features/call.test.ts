@@ -151,7 +151,7 @@ test("a post reads as a sentence for each platform", async () => {
   ]);
 });
 
-test("a failure is one JSON document too, with what may have happened", async () => {
+test("with --json a failure is a JSON document for a program, and a sentence on stderr for a person", async () => {
   const { call } = await callingComputer({ [GENERATE]: "hang up" });
 
   const ran = await call([...ORDER, "--json"]);
@@ -162,10 +162,10 @@ test("a failure is one JSON document too, with what may have happened", async ()
       code: "network",
       outcome: "unknown",
       retryable: false,
-      message: expect.stringMatching(/It is not known whether a video was started/),
+      message: expect.stringMatching(/Don't call again .* Look for the video with list_videos\./),
     },
   });
-  expect(ran.stderr).toBe("");
+  expect(ran.stderr).toMatch(/^The request .* Look for the video with call list_videos\..*\n$/);
 });
 
 test.each<[string, string[], { readonly input?: string }, string]>([

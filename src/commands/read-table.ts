@@ -1,0 +1,74 @@
+// Reads a table as spreadsheet programs write it: separated by commas, semicolons or tabs, with line ends in quoted
+// cells. Knows what its columns are called, not what they mean. Pure.
+
+import papa from "papaparse";
+import { UsageError } from "../command-line.ts";
+import { inWords, quote } from "../text.ts";
+
+export interface TableRow {
+  /** As a spreadsheet program counts it, headings and empty rows included. */
+  readonly number: number;
+  /** Why it can't be read as it was meant, as a predicate. */
+  readonly problem: string | undefined;
+  /** By the name of the column. */
+  readonly cells: Readonly<Record<string, string>>;
+}
+
+/** In a table of one column, which the first stands for, a comma belongs to the text. */
+const SEPARATORS = [papa.UNIT_SEP, ",", ";", "\t"];
+/** Excel leaves out the cells at the end that are empty in this many rows at once. */
+const BLOCK_ROWS = 16;
+
+/** The rows that aren't empty. Throws a UsageError if the headings or quotation marks can't be understood. */
+export function readTable(text: string, columns: readonly string[]): TableRow[] {
+  const plain = text.replace(/\r\n?/g, "\n");
+  const columnOf = (heading: string) =>
+    columns.find((column) => column.toLowerCase() === heading.trim().toLowerCase());
+  const firstLine = plain.split("\n").find((line) => /[^\s,;"]/.test(line)) ?? "";
+  const separators = SEPARATORS.map((separator) => {
+    const cells = parse(firstLine, separator).data[0] ?? [];
+    // A heading that is no column's name still shows where it ends.
+    return { separator, score: cells.filter(columnOf).length || cells.length / 1_000 };
+  });
+  const { separator = "," } = separators.toSorted((a, b) => b.score - a.score)[0] ?? {};
+  const { data, errors } = parse(plain, separator);
+  const [fault] = errors;
+  if (fault !== undefined)
+    throw new UsageError(`the quotation marks in row ${(fault.row ?? 0) + 1} of the table are not in pairs`);
+
+  const top = data.findIndex((cells) => !isBlank(cells));
+  const headings = data[top] ?? [];
+  const unknown = headings.filter((heading) => heading.trim() !== "" && columnOf(heading) === undefined);
+  if (top < 0 || unknown.length > 0) {
+    const found = top < 0 ? "it is empty" : `it has ${unknown.map((name) => quote(name, 60)).join(", ")}`;
+    throw new UsageError(`the table's first row names its columns, among ${inWords(columns)}; ${found}`);
+  }
+  const names = headings.map(columnOf);
+  const twice = names.find((name, index) => name !== undefined && names.indexOf(name) !== index);
+  if (twice !== undefined) throw new UsageError(`the table has the column ${twice} twice`);
+
+  const rows = data.flatMap((cells, index): TableRow[] => {
+    if (index <= top || isBlank(cells)) return [];
+    const start = index - (index % BLOCK_ROWS);
+    const widths = data.slice(start, start + BLOCK_ROWS).map(({ length }) => length);
+    const expected = Math.min(Math.max(...widths), names.length);
+    const isOutside = cells.some((cell, column) => names[column] === undefined && cell.trim() !== "");
+    const named = names.flatMap((name, column) => (name ? [[name, cells[column] ?? ""] as const] : []));
+    const problem = isOutside
+      ? "has a cell without a heading: a text with a separator in it needs quotation marks around it"
+      : cells.length < expected
+        ? `has ${cells.length} of ${expected} cells: a text of several lines needs quotation marks around it`
+        : undefined;
+    return [{ number: index + 1, problem, cells: Object.fromEntries(named) }];
+  });
+  if (rows.length === 0) throw new UsageError("the table has no row below its headings");
+  return rows;
+}
+
+function parse(text: string, delimiter: string): papa.ParseResult<string[]> {
+  return papa.parse<string[]>(text, { delimiter, newline: "\n" });
+}
+
+function isBlank(cells: readonly string[]): boolean {
+  return cells.every((cell) => cell.trim() === "");
+}
