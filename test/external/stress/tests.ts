@@ -1,6 +1,7 @@
 // The stress tests by their names.
 
 import { exits } from "./exits.ts";
+import { flapping } from "./flapping.ts";
 import { randomHistory } from "./history.ts";
 import { manyComputers } from "./many-computers.ts";
 import { mutants } from "./mutants.ts";
@@ -10,6 +11,8 @@ export const SEED = process.env["SEED"] ?? String(Math.floor(Math.random() * 1_0
 const ROUNDS = Number(process.env["ROUNDS"] ?? 200);
 /** The calls of each random history. */
 const CALLS = Number(process.env["CALLS"] ?? 10_000);
+/** How long the service flaps. */
+const SECONDS = Number(process.env["SECONDS"] ?? 600);
 /** Bugs are planted in these files, and found by the tests of each step in turn: those that a step misses are left to the next. */
 export interface Module {
   readonly files: string;
@@ -66,6 +69,7 @@ export const TESTS: Readonly<Record<string, () => readonly Row[] | Promise<reado
     await randomHistory(CALLS, Number(SEED), "files"),
     await randomHistory(CALLS, Number(SEED), "Postgres"),
   ],
+  flapping: async () => [await flapping(SECONDS, Number(SEED))],
   exits,
   soak,
   ...Object.fromEntries(
