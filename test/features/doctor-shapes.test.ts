@@ -213,6 +213,15 @@ test("the form is printed as JSON, and the newest job is read only if there is o
   });
 });
 
+test("the form says for each order and post whether the service's document declares the Idempotency-Key", async () => {
+  const parameters = [{ name: "Idempotency-Key", in: "header" }];
+  const paths = { "/api/v1/generate": { post: { parameters } }, "/api/v1/publish": { post: {} } };
+  const { text } = await shapesOf({ [DOCUMENT]: { json: { openapi: "3.1.0", paths } } });
+
+  expect(text).toContain("POST /api/v1/generate; takes Idempotency-Key\n");
+  expect(text).toContain("POST /api/v1/publish; declares no Idempotency-Key\n");
+});
+
 test("refusals and missing answers are shown, and exit code 1 means that nothing answered", async () => {
   const refused = await shapesOf(DIALECTS["a gateway's refusals"] ?? {});
   expect(refused.code).toBe(0);

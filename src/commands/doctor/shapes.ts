@@ -262,11 +262,13 @@ function describeOperations(document: unknown, isPublic: IsPublicName): readonly
     const statuses = Object.keys(objectOf(operation["responses"])).filter((status) =>
       /^(?:\dXX|\d{3}|default)$/i.test(status),
     );
+    const isGuarded = method !== "post" || named.some((name) => /^idempotency-key$/i.test(name));
     const isDocumented = DOCUMENTED_OPERATIONS.some(([, pattern]) => pattern.test(`${method} ${path}`));
     return [
       `${method.toUpperCase()} ${showPath(path, isPublic)}`,
       shown.length > 0 && `takes ${shown.join(", ")}`,
       statuses.length > 0 && `answers ${statuses.join(", ")}`,
+      isDocumented && !isGuarded && "declares no Idempotency-Key",
       !isDocumented && "not documented",
     ]
       .filter(Boolean)

@@ -1,7 +1,8 @@
-// A random history: four servers, one of a sandbox, and processes of `call` share one journal, and some are killed.
-// The service loses answers and refuses, and with files all clocks jump ahead now and then, so that requests whose
-// answer was lost become unknown. Whatever happens, nothing is paid or posted twice without a code, every answer names a
-// job that the service has made for that very order, and no answer that a call has had is forgotten.
+// A random history: four servers, one of a sandbox, two whose users are asked, and processes of `call` share one journal,
+// and some are killed. The service loses answers, gives some late and refuses. With files all clocks jump ahead now and
+// then, as they do while the computer sleeps, so that requests whose answer was lost become unknown. Whatever happens,
+// nothing is paid or posted twice without a code, every answer names a job that the service has made for that very order,
+// no answer that a call has had is forgotten, nothing is sent after a no, and waits send one request a second for a job.
 
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -14,6 +15,7 @@ import { BUILT_FILE, SERVER_NODE } from "../../fixtures/clients.ts";
 import { type Random, seededRandom } from "../../fixtures/durations.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { type Handler, type Reply, startScriptedService } from "../../fixtures/scripted-service.ts";
+import { type AskingClient, connectAskingClient } from "./asking-client.ts";
 import { POSTGRES_SERVERS, startPostgres } from "../fixtures/postgres.ts";
 import { createServer, type Server } from "./server.ts";
 
@@ -29,6 +31,16 @@ const OPEN_ORDERS = 48;
 const JUMP_MS = 7 * 60_000;
 const CALLS_PER_JUMP = 150;
 const MAX_JUMPS = 150;
+/** One call of so many is made by a client that asks its user. */
+const ASKED_SHARE = 0.15;
+const ERAS = ["legacy", "modern"] as const;
+/** A late answer comes when its call was given up. */
+const LATE_MS = 2 * PATIENCE_MS;
+const RENDER_MS = 3_000;
+const WAIT_SECONDS = 4;
+const WINDOW_MS = 10_000;
+/** These orders belong to the clients that ask: nobody else makes or reads them. */
+const ASKED = "The wave number";
 const JUMPING_CLOCK = fileURLToPath(new URL("jumping-clock.cjs", import.meta.url));
 
 /** What one service has carried out, by topic, and by job and platform. */
@@ -37,14 +49,26 @@ interface Ledger {
   readonly jobs: Map<string, Set<string>>;
   /** How many repeats codes have confirmed. */
   readonly confirmed: Map<string, number>;
+  /** When the order of each topic, and each request for the status of such an order's job, arrived. */
+  readonly arrived: Map<string, number[]>;
 }
 
 const publicationSchema = z.object({ jobId: z.string(), platforms: z.array(z.string()) });
 
+const arrive = ({ arrived }: Ledger, key: string) =>
+  arrived.set(key, [...(arrived.get(key) ?? []), performance.now()]);
+/** The most requests in any ten seconds. */
+const busiest = (times: readonly number[]) =>
+  Math.max(0, ...times.map((from) => times.filter((at) => at >= from && at < from + WINDOW_MS).length));
 const add = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
 
 async function startService(random: Random) {
-  const ledger: Ledger = { carriedOut: new Map(), jobs: new Map(), confirmed: new Map() };
+  const ledger: Ledger = {
+    carriedOut: new Map(),
+    jobs: new Map(),
+    confirmed: new Map(),
+    arrived: new Map(),
+  };
   const answering =
     (
       keysOf: (body: Record<string, unknown>) => readonly string[],
@@ -52,6 +76,7 @@ async function startService(random: Random) {
     ): Handler =>
     async ({ body }): Promise<Reply> => {
       const given: Record<string, unknown> = JSON.parse(body);
+      arrive(ledger, String(given["topic"]));
       await sleep(random() * MAX_DELAY_MS);
       const luck = random();
       const refusal = { json: { error: { code: "out_of_credits", message: "None left." } } };
@@ -59,7 +84,8 @@ async function startService(random: Random) {
       for (const key of keysOf(given)) add(ledger.carriedOut, key);
       const result = answer(given);
       if (luck < 0.1) return "hang up";
-      return luck < 0.15 ? { status: 503, ...refusal } : { json: result };
+      if (luck < 0.13) await sleep(LATE_MS);
+      return luck < 0.18 && luck > 0.13 ? { status: 503, ...refusal } : { json: result };
     };
   const service = await startScriptedService({
     "GET /api/v1/videos": { json: { videos: [] } },
@@ -74,7 +100,14 @@ async function startService(random: Random) {
           videoUrls: [],
           finalVideoUrl: "https://media.example/final.mp4",
         };
-        service.on(`GET /api/v1/status/${jobId}`, { json: ready });
+        const endsMs = performance.now() + RENDER_MS;
+        const isAsked = String(topic).startsWith(ASKED);
+        const failing = (): Reply => {
+          arrive(ledger, jobId);
+          if (random() < 0.6) return pickFrom(FAILURES, random);
+          return { json: performance.now() < endsMs ? { status: "processing", videoUrls: [] } : ready };
+        };
+        service.on(`GET /api/v1/status/${jobId}`, isAsked ? failing : { json: ready });
         return { jobId, status: "processing" };
       },
     ),
@@ -89,6 +122,18 @@ async function startService(random: Random) {
     ),
   });
   return { service, ledger };
+}
+
+/** How reads of the jobs of clients that ask fail. */
+const FAILURES: readonly Reply[] = [
+  { status: 404, json: { error: { code: "not_found", message: "No such job." } } },
+  { status: 503 },
+  { body: "<html>Be right back.</html>", headers: { "content-type": "text/html" } },
+  { body: Buffer.from("1f8b0800deadbeef00", "hex"), headers: { "content-encoding": "gzip" } },
+];
+
+function pickFrom(replies: readonly Reply[], random: Random): Reply {
+  return replies[Math.floor(random() * replies.length)] ?? "hang up";
 }
 
 type Called =
@@ -186,7 +231,34 @@ export async function randomHistory(calls: number, seed: number, store: "files" 
   /** Orders that a call has answered with their job, and orders of which a request may be without an outcome. */
   const [started, doubtful] = [new Set<string>(), new Set<string>()];
   const isSettled = (topic: string) => started.has(topic) && !doubtful.has(topic);
-  const tally = { made: 0, killed: 0, answered: 0, confirmed: 0, jumps: 0 };
+  const tally = { made: 0, killed: 0, answered: 0, confirmed: 0, jumps: 0, slept: 0, asked: 0 };
+  const askingEnv = { ...kinds[0].env, FACELESS_CONFIRM_GENERATE: "on" };
+  const asking = ERAS.map((era) =>
+    connectAskingClient(era, [SERVER_NODE, "--require", JUMPING_CLOCK], askingEnv, random),
+  );
+  let asked = 0;
+
+  /** An order that the user is asked about, and waits for its end: two at once, and one after it. */
+  const stepOfAsking = async ({ call, faultOf }: AskingClient) => {
+    const topic = `${ASKED} ${(asked += 1)} comes in twice a day, and nobody on this beach knows why.`;
+    const begunMs = performance.now();
+    const started = await call("generate_video", { topic }).catch(() => undefined);
+    const { ledger } = kinds[0];
+    const title = topic.slice(0, topic.indexOf(" comes") + 1);
+    for (const sentMs of ledger.arrived.get(topic) ?? []) {
+      const fault = faultOf(title, begunMs, sentMs);
+      if (fault !== undefined) violations.push(`${topic}: ${fault}`);
+    }
+    check(ledger, topic);
+    tally.asked += 1;
+    const jobId = started?.["jobId"];
+    if (typeof jobId !== "string") return;
+    const wait = () => call("get_video_status", { jobId, waitSeconds: WAIT_SECONDS }).catch(() => undefined);
+    await Promise.all([wait(), wait()]);
+    await wait();
+    if (busiest(ledger.arrived.get(jobId) ?? []) > WINDOW_MS / 1_000 + 1)
+      violations.push(`${topic}: more than one request a second for its job`);
+  };
 
   /** Kills a server within moments. Its calls fail, and the next ones wait for another one in its place. */
   const killSoon = (index: number, server: Server) =>
@@ -204,7 +276,9 @@ export async function randomHistory(calls: number, seed: number, store: "files" 
   /** Puts all clocks ahead, also those of calls that are being made. */
   const jump = () => {
     tally.jumps += 1;
-    writeFileSync(`${clockFile}.new`, `${tally.jumps * JUMP_MS} 0`);
+    // While a computer sleeps, the wall clock alone goes on.
+    if (random() < 0.5) tally.slept += 1;
+    writeFileSync(`${clockFile}.new`, `${(tally.jumps - tally.slept) * JUMP_MS} ${tally.slept * JUMP_MS}`);
     renameSync(`${clockFile}.new`, clockFile);
   };
 
@@ -223,6 +297,11 @@ export async function randomHistory(calls: number, seed: number, store: "files" 
     tally.made += 1;
     // The times of a database are its own.
     if (store === "files" && tally.jumps < MAX_JUMPS && tally.made % CALLS_PER_JUMP === 0) jump();
+    if (random() < ASKED_SHARE) {
+      const client = await asking[Math.floor(random() * asking.length)];
+      if (client !== undefined) await stepOfAsking(client);
+      return;
+    }
     const index = Math.floor(random() * SERVERS);
     const { ledger, env } = kindOf(index);
     if (random() < 0.02) replace(pick(topics));
@@ -278,7 +357,7 @@ export async function randomHistory(calls: number, seed: number, store: "files" 
     };
     await Promise.all(Array.from({ length: WORKERS }, work));
   } finally {
-    await Promise.allSettled(servers.map(async (server) => (await server).close()));
+    await Promise.allSettled([...servers, ...asking].map(async (server) => (await server).close()));
     for (const { service } of kinds) await service.close();
     await postgres?.close();
     removeFolder(folder);
@@ -289,9 +368,10 @@ export async function randomHistory(calls: number, seed: number, store: "files" 
     [...ledger.carriedOut.values()].reduce((sum, times) => sum + times, 0),
   );
   return {
-    test: `a random history of ${SERVERS} servers and call, some killed with -9, one journal in ${store}`,
-    promised: "nothing twice without a code, no job of another order, and no answer forgotten",
-    measured: `SEED=${seed} CALLS=${calls}, ${new Set(violations).size} violations; ${tally.answered} calls answered, ${tally.confirmed} repeats confirmed, ${tally.killed} servers killed, ${tally.jumps} jumps of the clocks, ${carriedOut.join(" and ")} requests carried out by the service and the sandbox`,
+    test: `a random history of ${SERVERS} servers, two whose users are asked, and call, some killed with -9, one journal in ${store}`,
+    promised:
+      "nothing twice without a code, no job of another order, no answer forgotten, nothing after a no, one request a second for a job",
+    measured: `SEED=${seed} CALLS=${calls}, ${new Set(violations).size} violations; ${tally.answered} calls answered, ${tally.confirmed} repeats confirmed, ${tally.killed} servers killed, ${tally.jumps} jumps of the clocks, ${tally.slept} of them sleeps, ${tally.asked} orders asked about, ${carriedOut.join(" and ")} requests carried out by the service and the sandbox`,
     met: violations.length === 0,
   };
 }

@@ -5,12 +5,15 @@ import { flapping } from "./flapping.ts";
 import { randomHistory } from "./history.ts";
 import { manyComputers } from "./many-computers.ts";
 import { mutants } from "./mutants.ts";
+import { planted } from "./planted.ts";
 import { soak } from "./soak.ts";
 
 export const SEED = process.env["SEED"] ?? String(Math.floor(Math.random() * 1_000_000_000));
 const ROUNDS = Number(process.env["ROUNDS"] ?? 200);
 /** The calls of each random history. */
 const CALLS = Number(process.env["CALLS"] ?? 10_000);
+/** Enough to find each planted bug. */
+const MAX_PLANTED_CALLS = 1_000;
 /** How long the service flaps. */
 const SECONDS = Number(process.env["SECONDS"] ?? 600);
 /** Bugs are planted in these files, and found by the tests of each step in turn: those that a step misses are left to the next. */
@@ -67,8 +70,9 @@ export const TESTS: Readonly<Record<string, () => readonly Row[] | Promise<reado
   computers: () => manyComputers(ROUNDS, Number(SEED)),
   history: async () => [
     await randomHistory(CALLS, Number(SEED), "files"),
-    await randomHistory(CALLS, Number(SEED), "Postgres"),
+    ...(process.env["STORE"] === "files" ? [] : [await randomHistory(CALLS, Number(SEED), "Postgres")]),
   ],
+  planted: () => planted({ SEED, CALLS: String(Math.min(CALLS, MAX_PLANTED_CALLS)) }),
   flapping: async () => [await flapping(SECONDS, Number(SEED))],
   exits,
   soak,
