@@ -3,6 +3,7 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { type BridgeError, describeFailure, type Effect, errorMeta, toBridgeError } from "../errors.ts";
 import { inSentences, textFor } from "../sentences.ts";
+import { cutText } from "../text.ts";
 import type { Application } from "./application.ts";
 
 /** Text and structure say the same, since some clients show the model only one of them. */
@@ -15,6 +16,9 @@ export function successResult(structuredContent: Readonly<Record<string, unknown
   };
 }
 
+/** The maximum number of characters of a failure, whatever it quotes. */
+const MAX_FAILURE = 5_000;
+
 /** `addition`: further sentences for the model. */
 export function failureResult(
   error: BridgeError,
@@ -24,7 +28,7 @@ export function failureResult(
 ): CallToolResult {
   const text = nameSettings(textFor("model", describeFailure(error, effect, clock.now())));
   return {
-    content: [{ type: "text", text: inSentences(text, addition) }],
+    content: [{ type: "text", text: inSentences(cutText(text, MAX_FAILURE), addition) }],
     isError: true,
     _meta: { "faceless/error": errorMeta(error) },
   };

@@ -1,15 +1,11 @@
-// The SDK's stdio transport, wrapped: hooks for messages that the SDK handles without telling the server, nulls
-// that count as absent, and redaction of what is written. Knows no tool and no process.
+// The SDK's stdio transport, wrapped: hooks for messages that the SDK handles without telling the server, and
+// redaction and bounds of what is written. Knows no tool and no process.
 
-import {
-  type JSONRPCMessage,
-  type RequestId,
-  STDIO_DEFAULT_MAX_BUFFER_SIZE,
-  type Transport,
-} from "@modelcontextprotocol/server";
+import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { Readable, type Writable } from "node:stream";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { cutText } from "../text.ts";
+import { MAX_LINE_BYTES, readLines, type Refusal } from "./inbound-lines.ts";
 
 export interface StdioTransportOptions {
   readonly input: Readable;
@@ -33,9 +29,8 @@ export interface Hook {
 const SENT_FIRST =
   /^(initialize|notifications\/initialized|ping|server\/discover|(tools|prompts|resources\/templates)\/list)$/;
 
-const BYTE_ORDER_MARK = /^\uFEFF/;
-/** The SDK's buffer also holds the lines that came in the same chunk. */
-const MAX_LINE_BYTES = STDIO_DEFAULT_MAX_BUFFER_SIZE;
+/** The maximum number of characters of an error, which may quote what the client has sent. */
+const MAX_ERROR = 2_000;
 
 export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
@@ -52,7 +47,8 @@ export class StdioTransport implements Transport {
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
-    const lines = Readable.from(readLines(options.input));
+    const refuse = (refusal: Refusal) => this.#write(this.#lineOf(refusal));
+    const lines = Readable.from(readLines(options.input, refuse));
     this.#wire = new StdioServerTransport(lines, options.output, { maxBufferSize: 2 * MAX_LINE_BYTES });
     /* eslint-disable unicorn/prefer-add-event-listener -- the SDK's Transport has no other way */
     this.#wire.onmessage = (message) => void this.#receive(message);
@@ -83,9 +79,14 @@ export class StdioTransport implements Transport {
       this.#answering.get(message.id)?.answered?.(message.id);
       this.#answering.delete(message.id);
     }
-    const line = `${this.#options.transformOutgoing(JSON.stringify(message))}\n`;
+    if ("error" in message) message.error.message = cutText(message.error.message, MAX_ERROR);
+    const line = this.#lineOf(message);
     if ("method" in message && !("id" in message)) this.#writeOnce(line);
     else this.#write(line);
+  }
+
+  #lineOf(message: object): string {
+    return `${this.#options.transformOutgoing(JSON.stringify(message))}\n`;
   }
 
   /** For a client that doesn't read, equal notifications wait as one. */
@@ -120,38 +121,5 @@ export class StdioTransport implements Transport {
       this.#answering.set(message.id, hook);
     hook?.inbound?.(message);
     this.onmessage?.(message);
-  }
-}
-
-/**
- * Whole lines, those of a chunk together, without the byte order marks that some clients on Windows send first.
- * Leaves out one that is too long: the SDK would end the connection.
- */
-async function* readLines(input: Readable): AsyncGenerator<Buffer> {
-  let unfinished = "";
-  for await (const chunk of input.setEncoding("utf8")) {
-    const lines = `${unfinished}${String(chunk)}`.split("\n");
-    unfinished = lines.pop() ?? "";
-    const kept = lines
-      .map((line) => `${withoutNulls(line.replace(BYTE_ORDER_MARK, ""))}\n`)
-      .filter((line) => Buffer.byteLength(line) <= MAX_LINE_BYTES);
-    if (kept.length > 0) yield Buffer.from(kept.join(""));
-  }
-  // Requests that can be answered at once still are.
-  await nextTurn();
-}
-
-/** Clients in Go, C# and Java write unset fields as null, which the SDK's schemas refuse. */
-function withoutNulls(line: string): string {
-  if (!line.includes("null")) return line;
-  try {
-    return JSON.stringify(
-      JSON.parse(line, function (this: unknown, _name, value: unknown) {
-        return value === null && !Array.isArray(this) ? undefined : value;
-      }),
-    );
-  } catch {
-    // Not JSON, or nested too deep: the SDK drops it.
-    return line;
   }
 }

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { TEST_CLIENTS, type TestClient, textOf } from "../fixtures/clients.ts";
 import { JOB_URI } from "../fixtures/constants.ts";
 import { startLocal } from "../fixtures/local-server.ts";
-import { connectRaw } from "../fixtures/raw-server.ts";
+import { connectRaw, type Message } from "../fixtures/raw-server.ts";
 import { CALLS, TOOLS } from "../fixtures/tools.ts";
 
 /** Ready by the first poll: the sandbox's rate limit delays what follows the second. */
@@ -203,3 +203,82 @@ test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
     expect((await server.ask("tools/list")).result).toMatchObject({ tools: { length: TOOLS.length } });
   },
 );
+
+const INITIALIZE =
+  '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":[],"clientInfo":{"name":"php","version":"1"}}}';
+const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized","params":[]}';
+const toolCall = (params: string) => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
+const LISTED = { id: 1, result: { structuredContent: { videos: [] } } };
+const invalidRequest = (id: unknown) => ({ id, error: { code: -32600 } });
+const LONG = "x".repeat(15 * 1024 * 1024);
+
+test.each<[string, string, object]>([
+  [
+    "PHP writes an empty object as a list",
+    toolCall('{"name":"list_videos","arguments":[],"_meta":[]}'),
+    LISTED,
+  ],
+  [
+    "PHP lists the tools with empty params",
+    '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}',
+    { id: 1, result: { tools: expect.any(Array) } },
+  ],
+  [
+    "Go writes unset fields as null",
+    toolCall('{"name":"list_videos","arguments":{"limit":null,"cursor":null},"_meta":null}'),
+    LISTED,
+  ],
+  [
+    "Go lists the resources with a cursor of null",
+    '{"jsonrpc":"2.0","id":1,"method":"resources/list","params":{"cursor":null}}',
+    { id: 1, result: { resources: expect.any(Array) } },
+  ],
+  [
+    "Python writes the arguments as one text",
+    toolCall('{"name":"list_videos","arguments":"{\\"limit\\": \\"5\\"}"}'),
+    LISTED,
+  ],
+  [
+    "n8n adds arguments of its own",
+    toolCall(
+      '{"name":"list_videos","arguments":{"sessionId":"s","action":"sendMessage","chatInput":"Hi","toolCallId":"c"}}',
+    ),
+    LISTED,
+  ],
+  [
+    "a prompt's argument is a number",
+    '{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"write_video_topic","arguments":{"subject":1984,"language":null}}}',
+    { id: 1, result: { messages: [{ content: { text: expect.stringContaining("1984") } }] } },
+  ],
+  [
+    "the arguments are a text",
+    toolCall('{"name":"list_videos","arguments":"all"}'),
+    { id: 1, error: { code: -32602, message: "The arguments must be one JSON object." } },
+  ],
+  ["an id is 1.5", '{"jsonrpc":"2.0","id":1.5,"method":"tools/list"}', invalidRequest(null)],
+  ["an id is true", '{"jsonrpc":"2.0","id":true,"method":"tools/list"}', invalidRequest(null)],
+  ["a request comes in a batch", '[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]', invalidRequest(1)],
+  [
+    "a line has 15 MB",
+    toolCall(`{"name":"generate_video","arguments":{"topic":"${LONG}"}}`),
+    invalidRequest(1),
+  ],
+  [
+    "a tool's name has 1 MB",
+    toolCall(`{"name":"${LONG.slice(0, 1_000_000)}"}`),
+    { id: 1, error: { code: -32602, message: expect.stringMatching(/^Tool x{1994}…$/) } },
+  ],
+])("a client is answered if %s", async (_, line, answer) => {
+  const { stdin, stdout } = startLocal({ args: ["--sandbox"] });
+  const answers: Message[] = [];
+  connectRaw({ stdin, stdout }).onMessage((message) => {
+    if (typeof message === "object") answers.push(message);
+  });
+  stdin.write(`${INITIALIZE}\n${INITIALIZED}\n${line}\n`);
+
+  await expect.poll(() => answers).toHaveLength(2);
+  const [first, second] = answers;
+  // A refusal needn't wait for the handshake.
+  const inOrder = first?.id === 0 ? [first, second] : [second, first];
+  expect(inOrder).toMatchObject([{ id: 0, result: { protocolVersion: "2025-06-18" } }, answer]);
+});
