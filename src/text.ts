@@ -128,6 +128,12 @@ export function inWords(names: readonly string[], link: "and" | "or" = "and"): s
   return new Intl.ListFormat("en-GB", { type: link === "and" ? "conjunction" : "disjunction" }).format(names);
 }
 
+/** "a, b, c, d, e and 3 more". */
+export function inFewWords(names: readonly string[], max = 5): string {
+  const hidden = names.length - max;
+  return inWords(hidden > 0 ? [...names.slice(0, max), `${hidden.toLocaleString("en")} more`] : names);
+}
+
 /** "2026-11-27T08:15+01:00": a time since the epoch, with this computer's offset. */
 export function localTime(ms: number): string {
   const offset = -new Date(ms).getTimezoneOffset();

@@ -8,11 +8,10 @@ import { isNullWord, readSeconds } from "../text.ts";
 import type { Consent, Question } from "./question.ts";
 import type { ToolContext } from "./tool.ts";
 
+const NOT_A_JOB = "must be the UUID of a job, as list_videos shows it";
+
 export const jobIdArgument = () =>
-  z
-    .string()
-    .regex(JOB_ID, "must be the UUID of a job, as list_videos shows it")
-    .describe("UUID of the video's job");
+  z.string(NOT_A_JOB).regex(JOB_ID, NOT_A_JOB).describe("UUID of the video's job");
 
 /** A code rather than a flag, so that a caller can only confirm what it has read. */
 export const confirmArgument = () =>
@@ -97,7 +96,7 @@ export function asNone(values: readonly string[], name: string): (value: unknown
   };
 }
 
-/** Reads "tiktok", "tiktok, youtube", `{"platform": "tiktok"}`, and lists and JSON of these as lists of texts. */
+/** Reads "tiktok", "tiktok, youtube", `{"platform": "tiktok"}`, `{"id": "tiktok"}`, and lists and JSON of these as lists of texts. */
 export function asPlatforms(value: unknown): unknown {
   if (Array.isArray(value)) return value.flat().map(platformOf);
   if (typeof value !== "string") return isObject(value) ? [platformOf(value)] : value;
@@ -117,8 +116,10 @@ export function asPlatforms(value: unknown): unknown {
 /** An entry of list_connected_platforms has more fields if it is one of several accounts, which can't be chosen. */
 function platformOf(entry: unknown): unknown {
   if (!isObject(entry)) return entry;
-  const { platform, ...more } = entry;
-  return Object.values(more).some((field) => typeof field !== "boolean") ? entry : platform;
+  const name = "platform" in entry ? "platform" : "id";
+  const { [name]: platform, ...more } = entry;
+  const isAlone = Object.values(more).every((field) => typeof field === "boolean");
+  return isAlone && typeof platform === "string" ? platform : entry;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

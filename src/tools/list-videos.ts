@@ -8,7 +8,16 @@ import { platformTitle } from "../service/platforms.ts";
 import type { Video } from "../service/responses.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
 import { inSentences, say, type Text } from "../sentences.ts";
-import { cleanServiceText, cutText, describeAge, inWords, localTime, quote, quoteWord } from "../text.ts";
+import {
+  cleanServiceText,
+  cutText,
+  describeAge,
+  inFewWords,
+  inWords,
+  localTime,
+  quote,
+  quoteWord,
+} from "../text.ts";
 import { mapFields, mapTexts } from "../value-at.ts";
 import { UNDER_WAY_MS } from "../service/time-budget.ts";
 import { asNumber, asText } from "./arguments.ts";
@@ -27,7 +36,6 @@ const MAX_LIMIT = 100;
 const OUT_OF_BOUNDS = `must be a whole number from 1 to ${MAX_LIMIT}`;
 const MAX_TEXT_CHARACTERS = 80;
 const MAX_ORDER_CHARACTERS = 200;
-const MAX_NAMED = 5;
 
 export const listVideos = defineTool({
   name: "list_videos",
@@ -112,7 +120,7 @@ function describeUnknownPosts(records: readonly JobRecord[]): Text {
     return platforms.length === 0 ? [] : `${nameVideo(record)} on ${inWords(platforms)}`;
   });
   if (posts.length === 0) return "";
-  return say`Posts whose outcome is not known, so that only [the user|you] can see on the accounts whether they are there: ${nameSome(posts)}.`;
+  return say`Posts whose outcome is not known, so that only [the user|you] can see on the accounts whether they are there: ${inFewWords(posts)}.`;
 }
 
 function nameVideo(record: JobRecord): string {
@@ -158,13 +166,13 @@ function describeUnanswered(orders: readonly JobOrder[] = [], { records, nowMs }
   const answer = early === 0 ? "never came" : `${one ? "is" : "are"} ${known}`;
   const jobsOfAny = new Set(lost.flatMap(({ atMs }) => possibleJobs(records, atMs)));
   const possible = records.filter((record) => jobsOfAny.has(record));
-  const names = nameSome(possible.map(({ jobId }) => nameJob(jobId)));
+  const names = inFewWords(possible.map(({ jobId }) => nameJob(jobId)));
   const jobs = possible.length === 0 ? "No listed video can be" : `Of those listed, only ${names} can be`;
   return `This computer also ordered ${nameOrders(lost, nowMs)}, and the ${one ? "answer" : "answers"} ${answer}. ${jobs} ${one ? "it" : "one of them"}.`;
 }
 
 function nameOrders(orders: readonly JobOrder[], nowMs: number): string {
-  return nameSome(
+  return inFewWords(
     orders.toReversed().map(({ arguments: args, jobId, atMs }) => {
       const title = quote(firstSpokenWords(String(args["topic"])), MAX_TEXT_CHARACTERS);
       return `${title}${jobId === undefined ? "" : ` (${nameJob(jobId)})`} ${describeAge(nowMs - atMs)}`;
@@ -175,11 +183,6 @@ function nameOrders(orders: readonly JobOrder[], nowMs: number): string {
 /** The service may give any text as an id. */
 function nameJob(jobId: string): string {
   return `job ${JOB_ID.test(jobId) ? jobId : quote(jobId, 60)}`;
-}
-
-function nameSome(names: readonly string[]): string {
-  const hidden = names.length - MAX_NAMED;
-  return inWords(hidden > 0 ? [...names.slice(0, MAX_NAMED), `${hidden} more`] : names);
 }
 
 /** A video with what this computer knows of it, in few words. The service's own topic and time win. */

@@ -15,6 +15,8 @@ import { defineTool, type Guidance, guidanceFields } from "./tool.ts";
 import type { Question } from "./question.ts";
 
 const MAX_PLATFORMS = 20;
+const NOT_A_PLATFORM = 'must be the id of a platform, such as "tiktok"';
+const NO_LIST = 'must be a list of ids of platforms, such as ["tiktok"]';
 /** The user reads the ids in the question: nothing in one may be invisible or read like a sentence. */
 const PLATFORM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 /** Not ids, but words for several platforms: a later post on one of these would not look like a repeat. */
@@ -35,7 +37,13 @@ export const publishVideo = defineTool({
       platforms: z
         // Any text passes, so that a wrong id can be answered with the connected platforms.
         .array(
-          z.string().trim().toLowerCase().min(1, "must not be empty").meta({ pattern: PLATFORM_ID.source }),
+          z
+            .string(NOT_A_PLATFORM)
+            .trim()
+            .toLowerCase()
+            .min(1, "must not be empty")
+            .meta({ pattern: PLATFORM_ID.source }),
+          NO_LIST,
         )
         .min(1, "must name at least one platform")
         .max(MAX_PLATFORMS, `must name at most ${MAX_PLATFORMS} platforms`)

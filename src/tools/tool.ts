@@ -16,7 +16,17 @@ import type { Service } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
 import { MAX_RESULT_BYTES, type Truncation, truncateToFit } from "./result-size.ts";
 import { type Audience, inSentences, say, type Text, textFor } from "../sentences.ts";
-import { capitalized, cutText, describeDamage, inWords, isNullWord, localTime, quote } from "../text.ts";
+import {
+  capitalized,
+  cleanServiceText,
+  cutText,
+  describeDamage,
+  inFewWords,
+  inWords,
+  isNullWord,
+  localTime,
+  quote,
+} from "../text.ts";
 import { mapFields, mapTexts, MAX_LEVELS } from "../value-at.ts";
 
 /** Most clients give up on a call after 60 s, and the service's answer takes time in addition to the wait. */
@@ -112,6 +122,10 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
 /** The first fields of every result: some clients show the model only the structure, others only the text. */
 export const guidanceFields = () => ({ summary: z.string(), nextStep: z.string().optional() });
 
+/** The problems that an error about arguments names. */
+const MAX_PROBLEMS = 5;
+/** The characters of a value or name that an error about arguments quotes. */
+const MAX_QUOTED = 60;
 /** The maximum number of characters of summary and nextStep, which quote at most a few hundred for each platform. */
 const MAX_GUIDANCE = 5_000;
 /** The bytes that are reserved for sentences that are added to a summary. */
@@ -171,16 +185,19 @@ export async function runTool<Output extends z.ZodObject>(
   args: unknown,
   context: ToolContext,
 ): Promise<z.output<Output>> {
-  const given = readArguments(tool, args ?? {});
-  const parsed = tool.input().safeParse(given, { reportInput: true });
-  if (!parsed.success) throw inputError(tool, parsed.error);
+  const { input, ignored } = parseArguments(tool, readArguments(tool, args ?? {}));
   const isRecorded = tool.effect !== "reads";
-  const { result, ...guidance } = await tool.run(parsed.data, context).catch((error: unknown) => {
+  const { result, ...guidance } = await tool.run(input, context).catch((error: unknown) => {
     const unrecorded = isRecorded && describeUnrecorded(context.unrecorded());
     if (!unrecorded || !(error instanceof BridgeError)) throw error;
     throw new BridgeError({ ...error.facts, journal: inSentences(error.facts.journal, unrecorded) }, error);
   });
-  guidance.summary = inSentences(guidance.summary, isRecorded && describeUnrecorded(context.unrecorded()));
+  guidance.summary = inSentences(
+    guidance.summary,
+    isRecorded && describeUnrecorded(context.unrecorded()),
+    ignored.length > 0 &&
+      `${nameArguments(ignored)} of this call ${ignored.length === 1 ? "was" : "were"} ignored.`,
+  );
   // Only once, since it would otherwise stand in every result of a chat.
   const notice = context.config.sandbox && context.jobs.adviseOnce("sandbox") ? SANDBOX_NOTICE : undefined;
   return tool.output().parse(withGuidance(guidance, result, context.audience, notice));
@@ -203,8 +220,10 @@ function readArguments(
 ): unknown {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
   const { shape } = input();
+  const isKnown = (name: string) => Object.hasOwn(shape, name);
   for (const name of Object.keys(shape)) refuseDamage(name, Reflect.get(args, name));
   const given = Object.entries<unknown>({ ...args })
+    .filter(([name]) => isKnown(name) || !ADDED_BY_CLIENTS.test(name))
     .map(([name, value]) => [name, shape[name] instanceof z.ZodArray ? value : withoutList(value)] as const)
     .filter(([name, value]) => !isAbsent(value) && (literalArguments.includes(name) || !isNullWord(value)));
   return Object.fromEntries(
@@ -212,7 +231,22 @@ function readArguments(
   );
 }
 
+/** What clients such as Cline and n8n add to each call by themselves: the model can't leave it out. */
+const ADDED_BY_CLIENTS = /^(?:_.*|task_progress|toolCallId|sessionId|action|chatInput|tool)$/s;
+
 type ReadableTool = Pick<Tool, "coercions" | "literalArguments" | "input">;
+
+/** Checks the arguments. A tool that only reads ignores unknown ones, unless a known one is wrong, too. */
+function parseArguments<Input extends z.ZodObject>(tool: Tool<Input>, given: unknown) {
+  const schema = tool.input();
+  const isKnown = (name: string) => Object.hasOwn(schema.shape, name);
+  const ignored = tool.effect === "reads" ? Object.keys(Object(given)).filter((name) => !isKnown(name)) : [];
+  const known = Object.entries(Object(given)).filter(([name]) => isKnown(name));
+  const parse = (args: unknown) => schema.safeParse(args, { reportInput: true });
+  const parsed = parse(ignored.length > 0 ? Object.fromEntries(known) : given);
+  if (!parsed.success) throw inputError(tool, parse(given).error ?? parsed.error);
+  return { input: parsed.data, ignored };
+}
 
 /** Refuses damaged text, which would speak other words than the user's, or post to another account. */
 function refuseDamage(name: string, value: unknown): void {
@@ -234,6 +268,10 @@ function withoutList(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : value;
 }
 
+function nameArguments(names: readonly string[]): string {
+  return inFewWords(names.map((name) => quote(name, MAX_QUOTED)));
+}
+
 function isAbsent(value: unknown): boolean {
   return value === null || (typeof value === "string" && value.trim() === "");
 }
@@ -242,16 +280,17 @@ function inputError(tool: Pick<Tool, "name" | "input" | "effect">, error: z.ZodE
   const known = Object.keys(tool.input().shape);
   const unknown = error.issues.flatMap((issue) => (issue.code === "unrecognized_keys" ? issue.keys : []));
   const isOne = unknown.length === 1;
-  const problems = error.issues.map((issue) => {
+  const problems = error.issues.slice(0, MAX_PROBLEMS).map((issue) => {
     if (issue.code === "unrecognized_keys")
-      return `${unknown.map((key) => quote(key, 60)).join(", ")} ${isOne ? "is not an argument" : "are not arguments"} of ${tool.name} (its arguments: ${known.join(", ")})`;
+      return `${nameArguments(unknown)} ${isOne ? "is not an argument" : "are not arguments"} of ${tool.name} (its arguments: ${known.join(", ")})`;
     // An element of a list is shown by its value.
     const where = issue.path.length === 0 ? "arguments" : say`[|--]${String(issue.path[0])}`;
     return issue.input === undefined ? say`${where} is missing` : say`${where}: ${describeIssue(issue)}`;
   });
+  const more = error.issues.length > MAX_PROBLEMS ? [`and ${error.issues.length - MAX_PROBLEMS} more`] : [];
   return new BridgeError({
     code: "invalid_input",
-    message: say`The arguments of ${tool.name} can't be used: ${problems.reduce((one, other) => say`${one}; ${other}`)}.`,
+    message: say`The arguments of ${tool.name} can't be used: ${[...problems, ...more].reduce((one, other) => say`${one}; ${other}`)}.`,
     nextStep: adviceFor(error.issues, tool.effect),
     outcome: "not_sent",
     retryable: false,
@@ -285,11 +324,15 @@ const TYPES: Readonly<Record<string, string>> = {
   object: "an object",
 };
 
-/** Describes a problem in our own words, with the value if it is short. */
+/** Describes a problem in our own words, with the beginning of the value. */
 function describeIssue(issue: z.core.$ZodIssue): string {
   const value = issue.input;
-  const isShort = typeof value === "number" || typeof value === "boolean";
-  const shown = typeof value === "string" ? `${quote(value, 60)} ` : isShort ? `${value} ` : "";
+  const isText = typeof value === "string";
+  // Nobody reads more of it, and JSON of any depth could not be written.
+  const json = isText
+    ? ""
+    : cleanServiceText(JSON.stringify(mapTexts(value, (text) => cutText(text, MAX_QUOTED), 3)), MAX_QUOTED);
+  const shown = `${isText ? quote(value, MAX_QUOTED) : json} `;
   const isOwnMessage = !issue.message.startsWith("Invalid input");
   if (issue.code === "invalid_type" && !isOwnMessage)
     return `${shown}must be ${TYPES[issue.expected] ?? issue.expected}`;

@@ -4,6 +4,8 @@
 import { expect, test } from "vitest";
 import { generateVideo } from "../../src/tools/generate-video.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
+import { listConnectedPlatforms } from "../../src/tools/list-connected-platforms.ts";
+import { listVideos } from "../../src/tools/list-videos.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
 import { errorOf } from "../fixtures/computer.ts";
@@ -82,10 +84,11 @@ test.each<[object, string, "wish" | "mistake"]>([
   [{ language: "CZ" }, `language: "CZ" ${LANGUAGE} (Czech is cs)`, "wish"],
   [{ language: "xx" }, `language: "xx" ${LANGUAGE}`, "wish"],
   [{ language: 5 }, `language: 5 ${LANGUAGE}`, "mistake"],
-  [{ language: ["en", "fr"] }, `language: ${LANGUAGE}`, "mistake"],
+  [{ language: ["en", "fr"] }, `language: ["en","fr"] ${LANGUAGE}`, "mistake"],
   [{ duration: "half a minute" }, `duration: "half a minute" ${SECONDS}`, "mistake"],
   [{ duration: true }, `duration: true ${SECONDS}`, "mistake"],
-  [{ duration: [10, 20] }, `duration: ${SECONDS}`, "mistake"],
+  [{ duration: [10, 20] }, `duration: [10,20] ${SECONDS}`, "mistake"],
+  [{ duration: { value: 30 } }, `duration: {"value":30} ${SECONDS}`, "mistake"],
   [{ duration: 9.99 }, `duration: 9.99 ${SECONDS}`, "wish"],
   [{ duration: "90.01" }, `duration: 90.01 ${SECONDS}`, "wish"],
   [{ duration: "2:00" }, `duration: 120 ${SECONDS}`, "wish"],
@@ -98,7 +101,7 @@ test.each<[object, string, "wish" | "mistake"]>([
   [{ music: true }, "music: true must be one of none, cinematic, upbeat, educational, dramatic", "mistake"],
   [{ confirm: true }, "confirm: true must be a string", "mistake"],
   [{ topic: "  " }, "topic is missing", "mistake"],
-  [{ topic: ["Tides", "Moons"] }, "topic: must be a string", "mistake"],
+  [{ topic: ["Tides", "Moons"] }, 'topic: ["Tides","Moons"] must be a string', "mistake"],
 ])("generate_video refuses, with what is allowed, %j", async (given, problem, kind) => {
   const { call, computer } = createHarness(generateVideo);
 
@@ -148,18 +151,33 @@ test("a duration of very many blanks is refused at once", async () => {
   expect(error.message).toContain(SECONDS);
 });
 
+const AN_ID = 'must be the id of a platform, such as "tiktok"';
+
 test.each([
-  [["tiktok", 5], "5 must be a string"],
-  [[{ platform: "tiktok", username: "@rosa" }], "must be a string"],
-  [[{ account: "@rosa" }], "must be a string"],
-  [[], "must name at least one platform"],
-  [Array.from({ length: 21 }, (_, index) => `p${index}`), "must name at most 20 platforms"],
+  [["tiktok", 5], `platforms: 5 ${AN_ID}`],
+  [
+    [{ platform: "tiktok", username: "@rosa" }],
+    `platforms: {"platform":"tiktok","username":"@rosa"} ${AN_ID}`,
+  ],
+  [[{ account: "@rosa" }], `platforms: {"account":"@rosa"} ${AN_ID}`],
+  [{ tiktok: true }, `platforms: {"tiktok":true} ${AN_ID}`],
+  [
+    [{ id: "tiktok", name: "x".repeat(100) }],
+    `platforms: {"id":"tiktok","name":"${"x".repeat(36)}… ${AN_ID}`,
+  ],
+  [5, 'platforms: 5 must be a list of ids of platforms, such as ["tiktok"]'],
+  [[], "platforms: [] must name at least one platform"],
+  [
+    Array.from({ length: 21 }, () => "tiktok"),
+    `platforms: ["tiktok",${'"tiktok",'.repeat(5)}"tik… must name at most 20 platforms`,
+  ],
+  [[0, 1, 2, 3, 4, 5, 6], `${[0, 1, 2, 3, 4].map((id) => `platforms: ${id} ${AN_ID}; `).join("")}and 2 more`],
 ])("publish_video refuses platforms %j", async (platforms, problem) => {
   const { call, computer } = createHarness(publishVideo);
 
   const error = await errorOf(call({ jobId: JOB_ID, platforms }));
-  expect(error.message).toContain(`: platforms: ${problem}.`);
-  expect(error.nextStep).toBe("Correct it, then call again.");
+  expect(error.message).toContain(`: ${problem}.`);
+  expect(error.nextStep).toMatch(/^Correct (?:it|them), then call again\.$/);
   expect(computer.posts).toEqual([]);
 });
 
@@ -171,6 +189,7 @@ test.each<[unknown, unknown, string[]]>([
   [JOB_ID, "['tiktok', 'youtube']", ["tiktok", "youtube"]],
   [JOB_ID, [{ platform: "tiktok" }, "youtube"], ["tiktok", "youtube"]],
   [JOB_ID, { platform: "tiktok" }, ["tiktok"]],
+  [JOB_ID, [{ id: "tiktok" }, { id: "X" }], ["tiktok", "x"]],
   [JOB_ID, [{ platform: "tiktok", connected: true }], ["tiktok"]],
   [JOB_ID, '[{"platform": "tiktok"}]', ["tiktok"]],
   [JOB_ID, [["tiktok"]], ["tiktok"]],
@@ -232,7 +251,7 @@ test.each([
   expect(error).toEqual({
     code: "invalid_input",
     message: expect.stringContaining(
-      `${wishes.map((name) => `"${name}"`).join(", ")} ${are} of ${tool.name} (its arguments: ${known})`,
+      `${wishes.map((name) => `"${name}"`).join(" and ")} ${are} of ${tool.name} (its arguments: ${known})`,
     ),
     nextStep:
       "If one of the listed arguments means the same, use that. Anything else is not possible here: tell the user, and call without it only if they still want that.",
@@ -243,9 +262,81 @@ test.each([
   expect([computer.orders, computer.posts]).toEqual([[], []]);
 });
 
-test("a tool that only reads names the argument that it doesn't have, and no wish", async () => {
-  const error = await errorOf(createHarness(getVideoStatus).call({ jobId: JOB_ID, verbose: true }));
+const READERS = [
+  [getVideoStatus, { jobId: JOB_ID }],
+  [listVideos, {}],
+  [listConnectedPlatforms, {}],
+] as const;
 
-  expect(error.message).toContain('"verbose" is not an argument of get_video_status');
-  expect(error.nextStep).toBe("Correct it, then call again.");
+function reader(tool: (typeof READERS)[number][0]) {
+  const job = { jobId: JOB_ID, status: "processing", done: false, videoUrls: [] };
+  return createHarness(tool, {
+    reader: readerOf(async () => job),
+    service: { listVideos: async () => ({ videos: [] }), listConnectedPlatforms: async () => [] },
+  });
+}
+
+test.each(READERS)(
+  "a tool that only reads ignores unknown arguments, and says so: $name",
+  async (tool, args) => {
+    const summaryOf = async (more: object) =>
+      String((await reader(tool).call({ ...args, ...more }))["summary"]);
+
+    expect(await summaryOf({ verbose: true })).toMatch(/ "verbose" of this call was ignored\.$/);
+    expect(await summaryOf({ verbose: 1, "a\nb": 2 })).toMatch(
+      / "verbose" and "a b" of this call were ignored\.$/,
+    );
+  },
+);
+
+test("a tool that only reads names an unknown argument beside a wrong one", async () => {
+  const error = await errorOf(reader(getVideoStatus).call({ job_id: JOB_ID }));
+
+  expect(error.message).toContain('jobId is missing; "job_id" is not an argument of get_video_status');
+});
+
+const ADDED = {
+  task_progress: "- [x] one",
+  toolCallId: "c1",
+  sessionId: "s",
+  action: "sendMessage",
+  chatInput: "Hi",
+  tool: "t",
+  _meta: {},
+  _x: [1, 2],
+};
+
+test.each([
+  [generateVideo, { topic: "Tides" }] as const,
+  [publishVideo, { jobId: JOB_ID, platforms: ["x"] }] as const,
+])("what clients add to each call by themselves is dropped without a word: $name", async (tool, args) => {
+  const { call, computer } = createHarness(tool);
+  const { summary } = await call({ ...args, ...ADDED });
+
+  expect(summary).not.toContain("ignored");
+  expect([...computer.orders, ...computer.posts]).toEqual([args]);
+});
+
+test.each(READERS)(
+  "what clients add to each call by themselves is dropped without a word: $name",
+  async (tool, args) => {
+    expect((await reader(tool).call({ ...args, ...ADDED }))["summary"]).not.toContain("ignored");
+  },
+);
+
+test("an error about 50,000 unknown arguments is short", async () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 50_000 }, (_, index) => [`${index}${"x".repeat(100)}`, 1]),
+  );
+  const { message } = await errorOf(createHarness(generateVideo).call({ topic: "Tides", ...many }));
+
+  expect(message).toMatch(/, "4x{58}…" and 49,995 more are not arguments of generate_video/);
+  expect(message.length).toBeLessThan(700);
+});
+
+test("an argument that is nested 100,000 levels deep is refused with its beginning", async () => {
+  const topic: unknown = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
+  const { message } = await errorOf(createHarness(generateVideo).call({ topic: { topic } }));
+
+  expect(message).toContain('topic: {"topic":[[null]]} must be a string.');
 });
