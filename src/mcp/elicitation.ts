@@ -36,12 +36,18 @@ const PROGRESS_MS = 20_000;
 /** A series ends if no order was made for so long. */
 const MAX_SERIES_PAUSE_MS = 3_600_000;
 
-/** A yes to further questions. Times are since the epoch, and `lastMonotonicMs` is monotonic. */
+/** A yes to further questions. Times are milliseconds since the epoch. */
 interface Series {
   readonly conversation: number;
   readonly sinceMs: number;
   readonly lastMs: number;
-  readonly lastMonotonicMs: number;
+}
+
+/** What a connection's questions need of it. */
+interface Connection {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly client: Pick<ConnectedClient, "conversation">;
 }
 
 /** A sentence about a yes that came too late, for the next result about its subject. */
@@ -49,9 +55,7 @@ type TooLate = Pick<Question, "jobId" | "tooLate">;
 
 /** The questions of one connection. */
 export class Elicitation {
-  readonly #log: Log;
-  readonly #clock: Clock;
-  readonly #client: Pick<ConnectedClient, "conversation">;
+  readonly #connection: Connection;
   /** Modern protocol: maps a single-use requestState to the question's key. */
   readonly #open = new Map<string, string>();
   #series: Series | undefined;
@@ -59,15 +63,8 @@ export class Elicitation {
   #lastOffer: Promise<unknown> = Promise.resolve();
   #tooLate: readonly TooLate[] = [];
 
-  constructor(connection: {
-    readonly log: Log;
-    readonly clock: Clock;
-    readonly client: Pick<ConnectedClient, "conversation">;
-  }) {
-    const { log, clock, client } = connection;
-    this.#log = log;
-    this.#clock = clock;
-    this.#client = client;
+  constructor(connection: Connection) {
+    this.#connection = connection;
   }
 
   /**
@@ -84,7 +81,7 @@ export class Elicitation {
     const isAnswer =
       isModern && (request.inputResponses !== undefined || request.requestState() !== undefined);
     const mayAsk = canAsk(server, request);
-    const { conversation } = this.#client;
+    const { conversation } = this.#connection.client;
     if (!isAnswer && !mayAsk) return "not asked";
     const question = await describe();
     // An answer to this very question counts before one to a series, and to any question before none.
@@ -93,7 +90,9 @@ export class Elicitation {
     const ask = async () =>
       this.#agreedEarlier(question) ??
       this.#judge(question, conversation, await this.#ask(request, question));
-    const stop = repeat(this.#clock, PROGRESS_MS, () => void progress.notifyAlive(WAITING));
+    const stop = repeat(this.#connection.clock, PROGRESS_MS, () => {
+      if (!request.signal.aborted) void progress.notifyAlive(WAITING);
+    });
     // One form at a time, as its answer may make the others needless.
     const asked = question.yesToAll === undefined ? ask() : this.#lastOffer.then(ask);
     if (question.yesToAll !== undefined) this.#lastOffer = asked.catch(() => {});
@@ -115,11 +114,10 @@ export class Elicitation {
   #agreedEarlier({ yesToAll }: Question): Consent | undefined {
     const series = this.#series;
     if (yesToAll === undefined || series === undefined) return undefined;
-    const [nowMs, monotonicMs] = [this.#clock.now(), this.#clock.monotonicMs()];
-    // The monotonic clock may stand still while the computer sleeps, and the other one may be set.
-    const pauseMs = Math.max(Math.abs(nowMs - series.lastMs), monotonicMs - series.lastMonotonicMs);
-    const isOver = series.conversation !== this.#client.conversation || pauseMs >= MAX_SERIES_PAUSE_MS;
-    this.#series = isOver ? undefined : { ...series, lastMs: nowMs, lastMonotonicMs: monotonicMs };
+    const nowMs = this.#connection.clock.now();
+    const isOtherConversation = series.conversation !== this.#connection.client.conversation;
+    const isOver = isOtherConversation || Math.abs(nowMs - series.lastMs) >= MAX_SERIES_PAUSE_MS;
+    this.#series = isOver ? undefined : { ...series, lastMs: nowMs };
     return isOver ? undefined : { sinceMs: series.sinceMs };
   }
 
@@ -131,9 +129,8 @@ export class Elicitation {
       throw declinedError(question, valueAt(answer, "action"), choice !== undefined);
     }
     if (choice === question.yesToAll) {
-      const nowMs = this.#clock.now();
-      const lastMonotonicMs = this.#clock.monotonicMs();
-      this.#series = { conversation, sinceMs: nowMs, lastMs: nowMs, lastMonotonicMs };
+      const nowMs = this.#connection.clock.now();
+      this.#series = { conversation, sinceMs: nowMs, lastMs: nowMs };
     }
     return "agreed";
   }
@@ -148,10 +145,10 @@ export class Elicitation {
       .send({ method: "elicitation/create", params: formFor(question) }, { timeout: MAX_FORM_MS })
       .catch((error: unknown) => {
         // The client failed to ask, answered nonsense or took too long: none of these is a yes.
-        this.#log.info("The client did not get an answer from the user.", error);
+        this.#connection.log.info("The client did not get an answer from the user.", error);
       });
     const isOver = new AbortController();
-    const time = pause(this.#clock, MAX_ANSWER_MS, AbortSignal.any([signal, isOver.signal]));
+    const time = pause(this.#connection.clock, MAX_ANSWER_MS, AbortSignal.any([signal, isOver.signal]));
     const first = await Promise.race([answer.then((given) => ({ given })), time]);
     isOver.abort();
     if (first !== undefined && !signal.aborted) return first.given;

@@ -16,8 +16,6 @@ export type Refusal = Omit<JSONRPCErrorResponse, "id"> & { readonly id: string |
 
 /** The SDK's buffer also holds the lines that came in the same chunk. */
 export const MAX_LINE_BYTES = STDIO_DEFAULT_MAX_BUFFER_SIZE;
-/** The characters that are kept of each end of a longer line, where its id may be. */
-const KEPT_CHARACTERS = 1_000;
 const TOO_LONG = `A message may have ${MAX_LINE_BYTES / 1024 / 1024} MB at most, and this one has more.`;
 const BATCH = "This server takes no batches: write each message on a line of its own.";
 const NO_REQUEST =
@@ -29,16 +27,15 @@ export async function* readLines(
   input: Readable,
   refuse: (refusal: Refusal) => void,
 ): AsyncGenerator<Buffer> {
-  const line = new UnfinishedLine();
+  // Joined at the end of the line, so that a long one takes no longer than it must.
+  let unfinished: string[] = [];
   for await (const chunk of input.setEncoding("utf8")) {
     const [end = "", ...starts] = String(chunk).split("\n");
-    line.append(end);
+    unfinished.push(end);
     let text = "";
     for (const start of starts) {
-      const ended = line.end();
-      if (typeof ended === "string") text += readLine(ended, refuse);
-      else refuse(refusal(ended.id, TOO_LONG));
-      line.append(start);
+      text += readLine(unfinished.join("").replace(BYTE_ORDER_MARK, ""), refuse);
+      unfinished = [start];
     }
     if (text !== "") yield Buffer.from(text);
   }
@@ -46,55 +43,20 @@ export async function* readLines(
   await nextTurn();
 }
 
-/** The pieces of a line that has not ended. Keeps both ends of one that is too long. */
-class UnfinishedLine {
-  #pieces: string[] = [];
-  #length = 0;
-
-  append(piece: string): void {
-    this.#pieces.push(piece);
-    this.#length += piece.length;
-    if (this.#length <= MAX_LINE_BYTES) return;
-    const text = this.#pieces.join("");
-    this.#pieces = [text.slice(0, KEPT_CHARACTERS), text.slice(-KEPT_CHARACTERS)];
-  }
-
-  /** The line, or the id of one that is too long. */
-  end(): string | { readonly id: Refusal["id"] } {
-    const text = this.#pieces.join("");
-    const isLong = this.#length > MAX_LINE_BYTES || Buffer.byteLength(text) > MAX_LINE_BYTES;
-    this.#pieces = [];
-    this.#length = 0;
-    return isLong ? { id: idAtAnEnd(text) } : text;
-  }
-}
-
-/** The id of a request that is too long to be read. All SDKs write it either first or last. */
-function idAtAnEnd(text: string): Refusal["id"] {
-  const [start, end] = [text.slice(0, KEPT_CHARACTERS), text.slice(-KEPT_CHARACTERS)];
-  const id = '"id"\\s*:\\s*("[^"\\\\]{1,200}"|\\d{1,15})\\s*';
-  const before = '^\\uFEFF?\\s*\\{(?:\\s*"(?:jsonrpc|method)"\\s*:\\s*"[^"\\\\]{0,100}"\\s*,){0,2}\\s*';
-  const first = new RegExp(`${before}${id},`).exec(start);
-  const [, found] = first ?? new RegExp(`,\\s*${id}\\}\\s*$`).exec(end) ?? [];
-  return idOf(found === undefined ? undefined : { id: fromJson(found) });
-}
-
 /** The line as the SDK takes it; empty if it was refused. The SDK drops and logs what is no message. */
-function readLine(given: string, refuse: (refusal: Refusal) => void): string {
-  const line = given.replace(BYTE_ORDER_MARK, "");
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return `${line}\n`;
+function readLine(line: string, refuse: (refusal: Refusal) => void): string {
+  const value = fromJson(line);
+  const isMessage = typeof value === "object" && value !== null;
+  if (Buffer.byteLength(line) > MAX_LINE_BYTES) {
+    refuse(refusal(idOf(value), TOO_LONG));
+    return "";
   }
-  if (typeof value !== "object" || value === null) return `${line}\n`;
-  const message = "method" in value ? readRequest(value) : value;
-  const refusals = refusalsOf(message);
+  const message = isMessage && "method" in value ? readRequest(value) : value;
+  const refusals = isMessage ? refusalsOf(Object(message)) : [];
   for (const one of refusals) refuse(one);
   if (refusals.length > 0) return "";
   try {
-    return `${JSON.stringify(message, withoutNulls)}\n`;
+    return `${isMessage ? JSON.stringify(message, withoutNulls) : line}\n`;
   } catch {
     // It is nested too deep for a copy.
     return `${line}\n`;

@@ -103,30 +103,22 @@ function toListing(
   };
 }
 
+/** All that a tool may use, but for the question to the user. */
 function toolContext(
   application: Application,
   server: McpServer["server"],
   mcpReq: McpRequest,
   progress: Progress,
 ): Omit<ToolContext, "askUser"> {
-  const { config, service, jobs, reader, videoSaver, generateOnce, publishOnce, unrecorded, clock } =
-    application;
+  const { clock } = application;
   const { signal } = mcpReq;
   const calledMs = clock.monotonicMs();
   const info = clientInfo(server, mcpReq);
   return {
-    config,
-    service,
-    jobs,
-    reader,
-    videoSaver,
-    generateOnce,
-    publishOnce,
-    unrecorded,
-    clock,
+    ...application,
+    audience: "model",
     signal,
     client: describeClient(info),
-    audience: "model",
     maxWaitSeconds: maxWaitSeconds(info, mcpReq._meta?.progressToken !== undefined),
     async waitForEnd(job, forMs) {
       // The client's time-out began with its call, and asking for the job has taken some of it.

@@ -8,6 +8,7 @@ import { journalFolder } from "../fixtures/journal-folder.ts";
 import { type LocalStart, startLocal } from "../fixtures/local-server.ts";
 import { connectRaw } from "../fixtures/raw-server.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
+import { valueAt } from "../../src/value-at.ts";
 import { createVirtualClock } from "../fixtures/virtual-clock.ts";
 
 const HOUR_MS = 3_600_000;
@@ -203,4 +204,28 @@ test("a caller that asked for progress hears every 20 seconds that its question 
   await clock.runFor(61_000);
   await client.raw.ping();
   expect(progress).toHaveLength(3);
+});
+
+test("a call that was cancelled while another one's question is open reports no progress", async () => {
+  const clock = createVirtualClock(0);
+  const { env } = await service();
+  const questions: Question[] = [];
+  const user = (question: Question) => (questions.push(question), new Promise<UsersAnswer>(() => {}));
+  const methods: unknown[] = [];
+  const onMessage = (message: unknown) => methods.push(valueAt(message, "method"));
+  const client = await connectLegacy({ env, clock, user, onMessage });
+  const cancelled = new AbortController();
+  const order = (topic: string, options: object) =>
+    client.call("generate_video", { topic }, options).catch((error: unknown) => error);
+  void order("Tides turn.", {});
+  await expect.poll(() => questions).toHaveLength(1);
+  const timers = clock.pending();
+  void order("Rivers run.", { onprogress() {}, signal: cancelled.signal });
+  await expect.poll(() => clock.pending()).toBeGreaterThan(timers);
+  cancelled.abort();
+  await client.raw.ping();
+  await clock.runFor(61_000);
+  await client.raw.ping();
+
+  expect(methods).not.toContain("notifications/progress");
 });
