@@ -52,6 +52,11 @@ export const MODULES: Readonly<Record<string, Module>> = {
   "request-sender": { files: "src/service/request-sender.ts", steps: [PURE, SERVICE, PAID] },
   "generate-video": { files: "src/tools/generate-video.ts", steps: [PURE, PAID] },
   "publish-video": { files: "src/tools/publish-*.ts", steps: [PURE, PAID] },
+  elicitation: {
+    files: "src/mcp/elicitation.ts,src/mcp/connected-client.ts",
+    steps: ["test/features/{series,forged-answers}.test.ts", PAID],
+  },
+  "inbound-lines": { files: "src/mcp/inbound-lines.ts", steps: ["test/pure/inbound-lines.test.ts"] },
   "rate-limiter": { files: "src/service/rate-limiter.ts", steps: [PURE, SERVICE] },
   retry: { files: "src/service/retry.ts", steps: [PURE, SERVICE] },
   redact: { files: "src/redact.ts", steps: [PURE, SERVICE] },
