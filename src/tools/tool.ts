@@ -196,7 +196,7 @@ export async function runTool<Output extends z.ZodObject>(
     guidance.summary,
     isRecorded && describeUnrecorded(context.unrecorded()),
     ignored.length > 0 &&
-      `${nameArguments(ignored)} of this call ${ignored.length === 1 ? "was" : "were"} ignored.`,
+      `${nameArguments(ignored)} ${ignored.length === 1 ? "was" : "were"} ignored: ${tool.name} has no such argument.`,
   );
   // Only once, since it would otherwise stand in every result of a chat.
   const notice = context.config.sandbox && context.jobs.adviseOnce("sandbox") ? SANDBOX_NOTICE : undefined;
