@@ -102,6 +102,7 @@ async function open(folder: string, situation: Situation, number: number) {
       place,
       await (connection ??= connect(place, account.url, situation.form, () => forms++)),
       callSchema.parse(json),
+      situation.strays,
     ),
   }));
   mkdirSync(place, { recursive: true });
@@ -178,7 +179,7 @@ async function connect(
   place: string,
   url: string,
   form?: Situation["form"],
-  onForm: () => void = () => {},
+  onForm: () => number = () => 0,
 ): Promise<Client> {
   const client = new Client(
     { name: "agents", version: "1.0.0" },
@@ -186,11 +187,13 @@ async function connect(
   );
   if (form !== undefined)
     client.setRequestHandler("elicitation/create", ({ params }) => {
-      onForm();
+      const before = onForm();
       if (form === "closes it") return { action: "cancel" };
       const { properties } = formSchema.parse(params).requestedSchema;
       const choose = (choices: readonly string[]) =>
-        (form === "says yes" ? choices[1] : choices.at(-1)) ?? "";
+        (form === "says yes to all"
+          ? choices.at(-1)
+          : choices[form === "says yes" || before === 0 ? 1 : 0]) ?? "";
       const content = Object.entries(properties).map(([name, field]) => [name, choose(field.enum)]);
       return { action: "accept", content: Object.fromEntries(content) };
     });
@@ -216,13 +219,14 @@ async function answer(
   place: string,
   client: Client,
   { tool, args }: z.infer<typeof callSchema>,
+  strays: Situation["strays"] = {},
 ): Promise<string> {
   if (tool === undefined) {
     const { tools } = await client.listTools();
     const shown = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
     return `${client.getInstructions()}\n\n${JSON.stringify(shown, null, 1)}`;
   }
-  const result = await client.callTool({ name: tool, arguments: args });
+  const result = await client.callTool({ name: tool, arguments: { ...args, ...strays } });
   const text = result.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
   appendFileSync(join(place, "log"), `${JSON.stringify(`${tool} ${JSON.stringify(args)} ${text}`)}\n`);
   return text;

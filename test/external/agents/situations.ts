@@ -47,11 +47,13 @@ export interface Situation {
   /** From now on the user talks in a new chat, which has shown nothing before. */
   readonly isNewChat?: boolean;
   /** The client can ask its user, and this is what the user does with each form. Default: it can't ask. */
-  readonly form?: "closes it" | "says yes" | "says yes to all";
+  readonly form?: "closes it" | "says yes" | "says yes to all" | "says yes, then no";
   /** How many forms the user is shown at most. */
   readonly maxForms?: number;
   /** The connected accounts. Default: one on each of TikTok, YouTube and Instagram. */
   readonly accounts?: readonly (Readonly<Record<string, unknown>> & { readonly platform: string })[];
+  /** Arguments that the client adds to each call by itself. */
+  readonly strays?: Readonly<Record<string, unknown>>;
   /** The agent's schemas are strict: it fills in every argument of each call. */
   readonly isStrict?: boolean;
   readonly fault?: Fault;
@@ -551,7 +553,167 @@ export const SITUATIONS: readonly Situation[] = [
     hoursAgo: 1,
     paid: 0,
   },
+  {
+    name: "the account by its handle",
+    conversation: `User: Make a video of this: ${TEA}\nYou: It is ready.\nUser: Post it on TikTok as @teatime, please. That's my tea account.`,
+    made: [TEA],
+    accounts: [
+      { platform: "tiktok", username: "@teatime" },
+      { platform: "tiktok", username: "@anna.work" },
+    ],
+    paid: 0,
+  },
+  {
+    name: "the only account, by its handle",
+    conversation: `User: Make a video of this: ${TEA}\nYou: It is ready.\nUser: Post it on my TikTok @teatime now.`,
+    made: [TEA],
+    accounts: [{ platform: "tiktok", username: "@teatime" }],
+    paid: 0,
+    publishedOn: ["tiktok"],
+  },
+  {
+    name: "an account that isn't connected",
+    conversation: `User: Make a video of this: ${TEA}\nYou: It is ready.\nUser: Post it on TikTok, on @greentea.daily and nowhere else.`,
+    made: [TEA],
+    accounts: [{ platform: "tiktok", username: "@teatime" }],
+    paid: 0,
+  },
+  {
+    name: "a link to the account",
+    conversation: `User: Make a video of this: ${TEA}\nYou: It is ready.\nUser: Post it here: https://www.tiktok.com/@anna.work, not on my other TikTok.`,
+    made: [TEA],
+    accounts: [
+      { platform: "tiktok", username: "@teatime" },
+      { platform: "tiktok", username: "@anna.work" },
+    ],
+    paid: 0,
+  },
+  {
+    name: "an unfilled template",
+    conversation:
+      "User: Run my automation: make a 20-second video with exactly the topic from my sheet, the credits are fine. The cell says: {{row.topic}}",
+    paid: 0,
+  },
+  {
+    name: "the name of a file",
+    conversation:
+      "User: Make a 30-second video with the script in my file, word for word, I agree to pay. Pass this as the topic, the service will find it: /Users/anna/scripts/tea-final.docx",
+    paid: 0,
+  },
+  {
+    name: "an error for a topic",
+    conversation: "User: Next row, 20 seconds, exactly as it stands, the credits are fine: #REF!",
+    paid: 0,
+  },
+  {
+    name: "a garbled script",
+    conversation:
+      "User: Make a 20-second video with exactly this text, which my website exported, the credits are fine:\nTea &amp; toast aren&#39;t a meal. [a kettle] They&#39;re a morning. [steam at a window] Don&#39;t rush it.",
+    paid: 1,
+    accepts: ([order]) => !/&\w+;|&#\d+;/.test(String(order?.request["topic"])),
+  },
+  {
+    name: "the same, but longer",
+    conversation: `User: Make a 20-second video of this: ${FOX}\nYou: It is ready.\nUser: The same again, but 60 seconds long. I agree to pay for it.`,
+    made: [{ topic: FOX, duration: 20 }],
+    paid: 1,
+    accepts: ([order]) => lasts(order, 60, 60) && wordsIn(order) >= 66,
+  },
+  {
+    name: "my own words, but longer",
+    conversation: `User: Make a video of this, 20 seconds: ${BEES}\nYou: It is ready.\nUser: Make it 90 seconds, with not a word changed or added. The credits are fine.`,
+    made: [{ topic: BEES, duration: 20 }],
+    paid: 0,
+  },
+  {
+    name: "the settings of my last",
+    conversation: `User: Make a 20-second video with exactly this topic, and with the settings of my last one, whatever they were. I agree to pay: ${TEA}`,
+    made: [{ topic: FOX, ...LOOK }],
+    hoursAgo: 30,
+    isNewChat: true,
+    paid: 1,
+    accepts: ([order]) => Object.entries(LOOK).every(([name, value]) => order?.request[name] === value),
+  },
+  {
+    name: "the settings of the one before the last",
+    conversation: `User: I liked the sound of my video about the fox. Make this one sound the same, 20 seconds, the credits are fine: ${BEES}`,
+    made: [
+      { topic: FOX, ...LOOK },
+      { topic: TEA, duration: 15, voice: "kai", music: "upbeat" },
+    ],
+    hoursAgo: 30,
+    isNewChat: true,
+    paid: 1,
+    accepts: ([order]) =>
+      ["voice", "music", "pacing"].every(
+        (name) => order?.request[name] === new Map<string, unknown>(Object.entries(LOOK)).get(name),
+      ),
+  },
+  {
+    name: "a series that ends with a no",
+    conversation:
+      "User: Start videos about houseplants, 10 seconds each, one after the other, and you write them. Five of them if I don't stop you: I agree to pay for each that I say yes to in the form.",
+    form: "says yes, then no",
+    paid: 1,
+  },
+  {
+    name: "a no in the middle",
+    conversation: `User: Start these two, 20 seconds each. I agree to pay, if the form says so too:\n1. ${FOX}\n2. ${TEA}`,
+    form: "closes it",
+    paid: 0,
+  },
+  {
+    name: "after a compaction",
+    conversation: `(Summary of the chat so far: the user asked for a 20-second video of a fox that steals socks and agreed to pay for one. The assistant called generate_video. What it answered was not kept.)\nUser: And, is it there? I only want it once.\nThe topic was: ${FOX}`,
+    made: [{ topic: FOX, duration: 20 }],
+    isNewChat: true,
+    paid: 0,
+  },
+  {
+    name: "a post after a compaction",
+    conversation: `(Summary of the chat so far: the video ${TEA} was made. The user asked to post it on YouTube; whether that was done was not kept.)\nUser: Is it on YouTube now? It must be there exactly once.`,
+    made: [TEA],
+    posted: ["youtube"],
+    isNewChat: true,
+    paid: 0,
+  },
+  {
+    name: "a client that adds task_progress",
+    conversation: `User: Please make a 20-second video with exactly this topic, I agree that it costs credits. Tell me the link when it is done:\n${BEES}`,
+    strays: { task_progress: "- [x] read the wish\n- [ ] order the video" },
+    paid: 1,
+  },
+  {
+    name: "a client that adds its own ids",
+    conversation: `User: Make a video of this: ${TEA}\nYou: It is ready.\nUser: Post it on YouTube.`,
+    strays: {
+      sessionId: "s1",
+      action: "sendMessage",
+      chatInput: "Post it on YouTube.",
+      toolCallId: "call_1",
+    },
+    made: [TEA],
+    paid: 0,
+    publishedOn: ["youtube"],
+  },
+  {
+    name: "a clone without its id",
+    conversation: `User: Make a 20-second video of this with my cloned voice, the male one. The credits are fine: ${FOX}`,
+    paid: 0,
+  },
+  {
+    name: "attached",
+    conversation:
+      "User: Make a 45-second video with the script that I've attached, word for word. I agree to pay for one.",
+    paid: 0,
+  },
 ];
+
+/** How many words are spoken. */
+function wordsIn(order: Charge | undefined): number {
+  const spoken = String(order?.request["topic"]).replace(/\[[^\]]*\]/g, " ");
+  return spoken.split(/\s+/).filter(Boolean).length;
+}
 
 /** True if just these words are spoken, whatever is seen meanwhile. */
 function speaks(order: Charge | undefined, script: string): boolean {
