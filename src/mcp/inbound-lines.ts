@@ -46,17 +46,14 @@ export async function* readLines(
 /** The line as the SDK takes it; empty if it was refused. The SDK drops and logs what is no message. */
 function readLine(line: string, refuse: (refusal: Refusal) => void): string {
   const value = fromJson(line);
-  const isMessage = typeof value === "object" && value !== null;
-  if (Buffer.byteLength(line) > MAX_LINE_BYTES) {
-    refuse(refusal(idOf(value), TOO_LONG));
-    return "";
-  }
-  const message = isMessage && "method" in value ? readRequest(value) : value;
-  const refusals = isMessage ? refusalsOf(Object(message)) : [];
+  const message =
+    typeof value === "object" && value !== null && "method" in value ? readRequest(value) : value;
+  const isTooLong = Buffer.byteLength(line) > MAX_LINE_BYTES;
+  const refusals = isTooLong ? [refusal(idOf(value), TOO_LONG)] : refusalsOf(message);
   for (const one of refusals) refuse(one);
   if (refusals.length > 0) return "";
   try {
-    return `${isMessage ? JSON.stringify(message, withoutNulls) : line}\n`;
+    return `${typeof message === "object" && message !== null ? JSON.stringify(message, withoutNulls) : line}\n`;
   } catch {
     // It is nested too deep for a copy.
     return `${line}\n`;
@@ -73,18 +70,18 @@ function withoutNulls(this: unknown, _name: string, value: unknown): unknown {
 function readRequest(request: object) {
   const { jsonrpc, method, id, params: given }: Record<string, unknown> = { ...request };
   const isIdLess = id === undefined || (id === null && String(method).startsWith("notifications/"));
-  const params = asObject(given);
-  const isObject = typeof params === "object" && params !== null;
+  const params = withoutLists(given, 1);
+  const isObject = typeof params === "object" && params !== null && !Array.isArray(params);
   return {
     jsonrpc,
     ...(!isIdLess && { id }),
     method,
-    ...(params !== undefined && { params: isObject ? mapFields(params, readParameter) : params }),
+    params: isObject ? mapFields(params, readParameter) : params,
   };
 }
 
 function readParameter(value: unknown, name: string): unknown {
-  if (name === "arguments") return asObject(typeof value === "string" ? fromJson(value) : value);
+  if (name === "arguments") return withoutLists(typeof value === "string" ? fromJson(value) : value, 1);
   return name === "_meta" || name === "capabilities" ? withoutLists(value) : value;
 }
 
@@ -97,12 +94,7 @@ function fromJson(text: string): unknown {
   }
 }
 
-/** PHP writes an empty object as an empty list. */
-function asObject(value: unknown): unknown {
-  return value === null || (Array.isArray(value) && value.length === 0) ? undefined : value;
-}
-
-/** Empty lists as objects, and no nulls, at any depth. */
+/** Reads empty lists as objects, which PHP writes so, and null as nothing. */
 function withoutLists(value: unknown, levels = MAX_LEVELS): unknown {
   if (typeof value !== "object" || levels === 0) return value;
   if (value === null || (Array.isArray(value) && value.length > 0)) return value ?? undefined;
@@ -110,12 +102,13 @@ function withoutLists(value: unknown, levels = MAX_LEVELS): unknown {
 }
 
 /** The errors for what the SDK would drop, although its client waits for an answer. */
-function refusalsOf(message: object): readonly Refusal[] {
+function refusalsOf(message: unknown): readonly Refusal[] {
   if (Array.isArray(message)) {
     const requests = message.filter((one) => valueAt(one, "method") !== undefined && idOf(one) !== null);
     return (requests.length === 0 ? [undefined] : requests).map((one) => refusal(idOf(one), BATCH));
   }
-  if (!("id" in message) || "result" in message || "error" in message) return [];
+  if (typeof message !== "object" || message === null || !("id" in message)) return [];
+  if ("result" in message || "error" in message) return [];
   const params = valueAt(message, "params");
   const isObject = typeof params === "object" && !Array.isArray(params);
   try {

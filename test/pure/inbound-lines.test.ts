@@ -51,9 +51,9 @@ test.each<[string, string, object]>([
   [
     "PHP",
     call('{"name":"list_videos","arguments":[],"_meta":[]}'),
-    called({ name: "list_videos", _meta: {} }),
+    called({ name: "list_videos", arguments: {}, _meta: {} }),
   ],
-  ["PHP", call("[]"), called()],
+  ["PHP", call("[]"), called({})],
   [
     "PHP",
     initialize('{"capabilities":{"roots":[],"elicitation":[]},"clientInfo":{"name":"php"}}'),
@@ -79,7 +79,7 @@ test.each<[string, string, object]>([
     call('{"name":"x","arguments":"{\\"limit\\": 5}"}'),
     called({ name: "x", arguments: { limit: 5 } }),
   ],
-  ["n8n", call('{"name":"x","arguments":"[]"}'), called({ name: "x" })],
+  ["n8n", call('{"name":"x","arguments":"[]"}'), called({ name: "x", arguments: {} })],
   ["n8n", call('{"name":"x","arguments":" "}'), called({ name: "x" })],
   ["n8n", `${call('{"name":"x"}').slice(0, -1)},"sessionId":"s"}`, called({ name: "x" })],
   [
