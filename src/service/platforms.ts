@@ -2,6 +2,7 @@
 // Pure. Other names only serve hints: a post goes to exactly the requested id.
 
 import { quoteName } from "../text.ts";
+import { PLATFORM_TITLES } from "./platform-titles.ts";
 
 /** The platform of an account that names none. */
 export const UNKNOWN_PLATFORM = "unknown";
@@ -119,22 +120,12 @@ function lettersOf(text: string): string {
   return text.toLowerCase().replace(/[^a-z]+/g, "");
 }
 
-/** How the platforms write themselves. */
-const TITLES: Readonly<Record<string, string>> = {
-  tiktok: "TikTok",
-  youtube: "YouTube",
-  instagram: "Instagram",
-  facebook: "Facebook",
-  linkedin: "LinkedIn",
-  x: "X",
-};
-
 /** True for a name that is surely a platform's, whatever is connected. */
 export function isKnownPlatform(name: string): boolean {
-  return Object.hasOwn(TITLES, commonName(name));
+  return Object.hasOwn(PLATFORM_TITLES, commonName(name));
 }
 
 /** A platform's name for people to read. An unknown name is quoted unless it is one short word. */
 export function platformTitle(id: string): string {
-  return Object.hasOwn(TITLES, id) ? (TITLES[id] ?? id) : quoteName(id);
+  return Object.hasOwn(PLATFORM_TITLES, id) ? (PLATFORM_TITLES[id] ?? id) : quoteName(id);
 }

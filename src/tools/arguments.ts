@@ -113,13 +113,15 @@ export function asPlatforms(value: unknown): unknown {
     .filter((item) => item.trim() !== "");
 }
 
-/** An entry of list_connected_platforms has more fields if it is one of several accounts, which can't be chosen. */
+/** An object with more than a platform names an account: as one text, it is answered with what is possible instead. */
 function platformOf(entry: unknown): unknown {
   if (!isObject(entry)) return entry;
-  const name = "platform" in entry ? "platform" : "id";
-  const { [name]: platform, ...more } = entry;
-  const isAlone = Object.values(more).every((field) => typeof field === "boolean");
-  return isAlone && typeof platform === "string" ? platform : entry;
+  const { platform, ...more } = entry;
+  const fields = [platform, ...Object.values(more)].filter(
+    (field) => field !== undefined && field !== null && typeof field !== "boolean",
+  );
+  if (fields.length === 0) return entry;
+  return fields.map((field) => (typeof field === "string" ? field : JSON.stringify(field))).join(" ");
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

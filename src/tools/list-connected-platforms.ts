@@ -5,7 +5,8 @@ import { platformId } from "../idempotency/same-request.ts";
 import { platformTitle, unusableState } from "../service/platforms.ts";
 import { inSentences, say } from "../sentences.ts";
 import { inWords } from "../text.ts";
-import { accountsOn, describeUnusable } from "./publish-obstacles.ts";
+import { accountsOn } from "./platform-names.ts";
+import { describeUnusable } from "./publish-obstacles.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
 export const listConnectedPlatforms = defineTool({

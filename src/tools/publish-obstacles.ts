@@ -16,6 +16,7 @@ import { inSentences, say, type Text } from "../sentences.ts";
 import { cleanServiceText, inWords, quote, quoteName } from "../text.ts";
 import { CHECK_BEFORE_MS } from "../service/time-budget.ts";
 import { obstacleOf } from "./describe.ts";
+import { accountsOn, meaningOf, type Meaning } from "./platform-names.ts";
 import type { ToolContext } from "./tool.ts";
 
 type Sources = Pick<ToolContext, "service" | "reader" | "signal" | "maxWaitSeconds">;
@@ -46,27 +47,16 @@ export async function checkBeforePost({ jobId, platforms }: PublishRequest, sour
   );
   const obstacle =
     unreadyError(job, maxWaitSeconds) ??
-    (connected === undefined || missing.length === 0 ? undefined : notConnectedError(missing, connected));
+    (missing.length === 0 ? undefined : nameError("not_connected", missing, connected));
   if (obstacle !== undefined) throw obstacle;
   return { job, connected };
 }
 
-/** An account that names no platform may be on this one, unless it is called by the same name. */
-function isConnected(platform: string, connected: readonly ConnectedPlatform[]): boolean {
-  if (accountsOn(platform, connected).length > 0) return true;
-  const isNamed = connected.some((account) => platformId(account.platform) === platform);
-  const mayBe = accountsOn(UNKNOWN_PLATFORM, connected).length > 0;
-  return mayBe && !isNamed && accountNamed(platform, connected) === undefined;
-}
-
-/** The accounts that a post on the platform can go to. */
-export function accountsOn(
-  platform: string,
-  connected: readonly ConnectedPlatform[],
-): readonly ConnectedPlatform[] {
-  return connected.filter(
-    (account) => platformId(account.platform) === platform && unusableState(account) === undefined,
-  );
+/** An account with a name but without a platform may be on this one, unless the name means something else. */
+function isConnected(name: string, connected: readonly ConnectedPlatform[]): boolean {
+  const { kind } = meaningOf(name, connected);
+  const unknown = accountsOn(UNKNOWN_PLATFORM, connected);
+  return kind === "connected" || (kind === "absent" && unknown.some((account) => accountName(account)));
 }
 
 /** Undefined for a job that can't be read or is ready. A job with a final video is ready, whatever its status. */
@@ -78,74 +68,76 @@ function unreadyError(job: Job | undefined, maxWaitSeconds: number): BridgeError
 
 /** The error for names that can't be platforms' ids. */
 export function unusableError(
-  unusable: readonly string[],
+  names: readonly string[],
   connected: readonly ConnectedPlatform[] | undefined,
 ): BridgeError {
-  const isAnswered = (name: string) =>
-    isKnownPlatform(name) || accountNamed(name, connected ?? []) !== undefined;
-  if (connected !== undefined && unusable.every(isAnswered))
-    return notConnectedError(unusable, connected, "invalid_input");
-  return notPublished(
-    "invalid_input",
-    say`[platforms|--platforms]: ${inWords(unusable.map((name) => quote(name, 60)))} can't be ${unusable.length === 1 ? "a platform's id" : "platforms' ids"}.`,
-    connected === undefined
-      ? say`Use the ids that [|call ]list_connected_platforms gives, such as tiktok.`
-      : say`${describeConnected(connected)} Call again with the ids [the user means|you mean].`,
-  );
+  return nameError("invalid_input", names, connected);
 }
 
-/** The error for names that nothing can be posted to. Says what each is instead, and what to do. */
-function notConnectedError(
+/** Says what each name is instead of the id of a connected platform, and what to do. */
+function nameError(
+  code: ErrorCode,
   names: readonly string[],
-  connected: readonly ConnectedPlatform[],
-  code: ErrorCode = "not_connected",
+  connected: readonly ConnectedPlatform[] | undefined,
 ): BridgeError {
-  const accounts = names.flatMap((name) => accountNamed(name, connected) ?? []);
-  const others = names.filter((name) => accountNamed(name, connected) === undefined);
-  const unusable = connected.filter(({ platform }) => others.includes(platformId(platform)));
-  const absent = others.filter((name) => !unusable.some(({ platform }) => platformId(platform) === name));
-  const titles = [...new Set(unusable.map(({ platform }) => titleOf(platform)))];
+  const meanings = names.map((name) => ({ name, ...meaningOf(name, connected) }));
+  const of = <Kind extends Meaning["kind"]>(kind: Kind) =>
+    meanings.filter((meaning): meaning is Extract<typeof meaning, { kind: Kind }> => meaning.kind === kind);
+  const [accounts, expired, absent] = [of("account"), of("unusable"), of("absent")];
+  const [others, unclear] = [of("otherwise"), of("unclear")];
+  const quoted = (list: readonly { readonly name: string }[]) =>
+    inWords(list.map(({ name }) => quote(name, 60)));
+  const needsIds = unclear.length > 0 || accounts.some(({ on }) => on === undefined);
+  const expiredTitles = [...new Set(expired.map(({ account }) => titleOf(account.platform)))];
+  const absentTitles = [...new Set(absent.map(({ id }) => titleOf(id)))];
   return notPublished(
     code,
     inSentences(
-      accounts.length > 0 &&
-        `No account can be chosen: ${inWords(accounts.map((account) => `${nameOf(account)} is an account on ${titleOf(account.platform)}`))}.`,
-      ...unusable.map(describeUnusable),
-      absent.length > 0 && `No ${inWords(absent.map(titleOf), "or")} account is connected.`,
+      accounts.length > 0 && `No account can be chosen: ${inWords(accounts.map(describeNamed))}.`,
+      ...new Set(expired.map(({ account }) => describeUnusable(account))),
+      absent.length > 0 && `No ${inWords(absentTitles, "or")} account is connected.`,
+      others.length > 0 && `Nothing is posted to ${quoted(others)}: a platform is named by its id.`,
+      unclear.length > 0 &&
+        say`[platforms|--platforms]: ${quoted(unclear)} can't be ${unclear.length === 1 ? "a platform's id" : "platforms' ids"}.`,
     ),
-    inSentences(
-      ...[...new Set(accounts.map(({ platform }) => platformId(platform)))].map((platform) =>
-        insteadOfAccount(platform, connected),
-      ),
-      titles.length > 0 && connectAgain(inWords(titles)),
-      absent.length > 0 && adviseConnecting(absent, connected),
-    ),
+    connected === undefined
+      ? say`Use the ids that [|call ]list_connected_platforms gives, such as tiktok.`
+      : inSentences(
+          ...new Set(accounts.map((named) => insteadOfAccount(named, connected))),
+          expired.length > 0 && connectAgain(inWords(expiredTitles)),
+          needsIds || others.length > 0 || (absent.length > 0 && usablePlatforms(connected).length > 0)
+            ? describeConnected(connected)
+            : undefined,
+          needsIds && say`Call again with the ids [the user means|you mean].`,
+          others.length > 0 &&
+            say`${inWords(others.map(({ name, id }) => `${quoteName(name)} is probably ${quoteName(id)}`))}: call again with the ids [the user means|you mean].`,
+          absent.length > 0 && adviseConnecting(absentTitles, connected),
+        ),
   );
 }
 
-/** Finds the account that the user has called by its name, with or without the @. */
-function accountNamed(name: string, connected: readonly ConnectedPlatform[]): ConnectedPlatform | undefined {
-  const plain = (text: string | undefined) => text?.trim().toLowerCase().replace(/^@/, "");
-  // "youtube" means the platform, whatever an account elsewhere is called.
-  if (isKnownPlatform(name)) return undefined;
-  return connected.find((account) => plain(accountName(account)) === plain(name));
+type Named = Extract<Meaning, { kind: "account" }> & { readonly name: string };
+
+function describeNamed({ name, account, on }: Named): string {
+  if (account !== undefined) return `${quote(name, 60)} is an account on ${titleOf(account.platform)}`;
+  return `${quote(name, 60)} names ${on === undefined ? "one" : "more than a platform"}`;
 }
 
-function nameOf(account: ConnectedPlatform): string {
-  return quote(accountName(account) ?? account.platform, 60);
-}
-
-function insteadOfAccount(platform: string, connected: readonly ConnectedPlatform[]): Text {
-  const { length } = accountsOn(platform, connected);
-  const title = titleOf(platform);
-  const id = quoteName(platform);
-  if (length === 0) return connectAgain(title);
-  if (length === 1)
+function insteadOfAccount({ on, account }: Named, connected: readonly ConnectedPlatform[]): Text | undefined {
+  if (on === undefined) return undefined;
+  const [only, ...more] = accountsOn(on, connected);
+  const title = titleOf(on);
+  const id = quoteName(on);
+  if (only === undefined) return connectAgain(title);
+  if (more.length > 0)
+    return inSentences(
+      `The service decides on which of the ${more.length + 1} ${title} accounts it posts.`,
+      say`[Tell the user, and publish|Publish] on ${id} only if any of them will do.`,
+    );
+  if (account !== undefined)
     return say`It is the only ${title} account: to post there, [call again with|repeat the call with --platforms] ${id}.`;
-  return inSentences(
-    `The service decides on which of the ${length} ${title} accounts it posts.`,
-    say`[Tell the user, and publish|Publish] on ${id} only if any of them will do.`,
-  );
+  const name = accountName(only);
+  return say`The only ${title} account that is connected ${name === undefined ? "has no name here" : `is ${quote(name, 60)}`}: [call again with ${id} only if the user means|repeat the call with --platforms ${id} only if you mean] that one.`;
 }
 
 function connectAgain(titles: string): Text {
@@ -160,28 +152,13 @@ export function describeUnusable(account: ConnectedPlatform): string {
 }
 
 function titleOf(platform: string): string {
-  const id = isKnownPlatform(platform) ? commonName(platform) : platformId(platform);
-  return platformTitle(id);
+  return platformTitle(isKnownPlatform(platform) ? commonName(platform) : platformId(platform));
 }
 
-/** Names the platforms that were probably meant, or has the user connect them. */
-function adviseConnecting(missing: readonly string[], connected: readonly ConnectedPlatform[]): Text {
-  const usable = usablePlatforms(connected);
-  if (usable.length === 0)
-    return say`[Tell the user to connect|Connect] an account on the service's website first. None is connected yet.`;
-  const meant = missing.map((name) => usable.find((id) => commonName(id) === commonName(name)));
-  const suggestions = missing.flatMap((name, index) => {
-    const id = meant[index];
-    return id === undefined ? [] : [`${quoteName(name)} is probably ${quoteName(id)}`];
-  });
-  const unknown = missing.filter((_, index) => meant[index] === undefined).map(titleOf);
-  return inSentences(
-    describeConnected(connected),
-    suggestions.length > 0 &&
-      say`${inWords(suggestions)}: call again with the ids [the user means|you mean].`,
-    unknown.length > 0 &&
-      say`[Tell the user to connect|Connect] ${inWords(unknown)} on the service's website if [they|you] want it there.`,
-  );
+function adviseConnecting(titles: readonly string[], connected: readonly ConnectedPlatform[]): Text {
+  return usablePlatforms(connected).length === 0
+    ? say`[Tell the user to connect|Connect] an account on the service's website first. None is connected yet.`
+    : say`[Tell the user to connect|Connect] ${inWords(titles)} on the service's website if [they|you] want it there.`;
 }
 
 function describeConnected(connected: readonly ConnectedPlatform[]): string {

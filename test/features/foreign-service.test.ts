@@ -135,7 +135,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     expect(factsOf(platforms.structuredContent)).toEqual({
       platforms: [{ platform: "tiktok" }, { platform: "snapchat" }],
     });
-    expect(textOf(platforms)).toMatch(/^Connected: TikTok and snapchat\./);
+    expect(textOf(platforms)).toMatch(/^Connected: TikTok and Snapchat\./);
 
     // A limit above the service's is sent as the service's.
     await client.call("list_videos", { limit: 51 });

@@ -234,26 +234,99 @@ test.each([
 
 const ROSA = { platform: "tiktok", username: "@rosa" };
 const THREE = [ROSA, { platform: "TikTok", username: "@ben" }, { platform: "tiktok", username: "@cleo" }];
-const CHOSEN =
-  'No account can be chosen: "@rosa" is an account on TikTok. This call published nothing. The same call would fail again.';
+const ONLY_ROSA =
+  'The only TikTok account that is connected is "@rosa": call again with tiktok only if the user means that one.';
+const ONE_OF_THREE =
+  "The service decides on which of the 3 TikTok accounts it posts. Tell the user, and publish on tiktok only if any of them will do.";
 
 test.each([
+  ["@rosa", THREE, `"@rosa" is an account on TikTok`, ONE_OF_THREE],
   [
-    "@rosa",
-    THREE,
-    `${CHOSEN} The service decides on which of the 3 TikTok accounts it posts. Tell the user, and publish on tiktok only if any of them will do.`,
+    "Rosa",
+    [ROSA],
+    '"rosa" is an account on TikTok',
+    "It is the only TikTok account: to post there, call again with tiktok.",
   ],
-  ["rosa", [ROSA], `${CHOSEN} It is the only TikTok account: to post there, call again with tiktok.`],
   [
     "@Rosa",
     [{ ...ROSA, expired: true }],
-    `${CHOSEN} Tell the user to connect TikTok again on the service's website.`,
+    '"@rosa" is an account on TikTok',
+    "Tell the user to connect TikTok again on the service's website.",
   ],
-  ["youtube", [{ platform: "tiktok", name: "YouTube" }], "No YouTube account is connected."],
-])("nothing is posted to %s, the name of an account and not of a platform", async (name, accounts, text) => {
+  ["acc_1", [{ ...ROSA, id: "acc_1" }], '"acc_1" is an account on TikTok', "It is the only TikTok account"],
+  [
+    "Rosa's Kitchen",
+    [{ ...ROSA, profile: { title: "Rosa's Kitchen" } }],
+    `"rosa's kitchen" is an account on TikTok`,
+    "It is the only TikTok account",
+  ],
+  [
+    "https://tiktok.example/@rosa",
+    [{ ...ROSA, link: "https://tiktok.example/@rosa" }],
+    "is an account on TikTok",
+    "It is the only TikTok account",
+  ],
+  ["tiktok:@rosa", [ROSA], '"tiktok:@rosa" names more than a platform', ONLY_ROSA],
+  ["tiktok:@rosa", THREE, '"tiktok:@rosa" names more than a platform', ONE_OF_THREE],
+  ["tiktok/@ben", [ROSA], '"tiktok/@ben" names more than a platform', ONLY_ROSA],
+  ["tiktok (@rosa)", [ROSA], '"tiktok (@rosa)" names more than a platform', ONLY_ROSA],
+  ["@rosa on TikTok", [ROSA], '"@rosa on tiktok" names more than a platform', ONLY_ROSA],
+  ["Rosa's TikTok", [ROSA], `"rosa's tiktok" names more than a platform`, ONLY_ROSA],
+  ["https://www.tiktok.com/@rosa", [ROSA], "names more than a platform", ONLY_ROSA],
+  ["tiktok.com/@rosa", [ROSA], '"tiktok.com/@rosa" names more than a platform', ONLY_ROSA],
+  [{ ...ROSA, connected: true }, [ROSA], '"tiktok @rosa" names more than a platform', ONLY_ROSA],
+  [{ platform: "tiktok", account: { id: 7 } }, [ROSA], "names more than a platform", ONLY_ROSA],
+  [{ account: "@rosa" }, [ROSA], '"@rosa" is an account on TikTok', "It is the only TikTok account"],
+  ["@nobody", [ROSA], '"@nobody" names one', "Connected: tiktok. Call again with the ids the user means."],
+  ["https://rosa.example", [ROSA], '"https://rosa.example" names one', "Connected: tiktok."],
+])("no account can be chosen by %j while %j are connected", async (name, accounts, message, nextStep) => {
   const { call, posts } = await world({ accounts });
+  const refused = await call({ jobId: JOB_ID, platforms: [name] });
 
-  expect(textOf(await call({ jobId: JOB_ID, platforms: [name] }))).toContain(text);
+  expect(textOf(refused)).toContain("No account can be chosen: ");
+  expect(textOf(refused)).toContain(message);
+  expect(textOf(refused)).toContain(nextStep);
+  expect(posts()).toEqual([]);
+});
+
+test("a name of an account that is a platform's means the platform", async () => {
+  const { call, posts } = await world({ accounts: [{ platform: "tiktok", name: "YouTube" }] });
+
+  expect(textOf(await call({ jobId: JOB_ID, platforms: ["youtube"] }))).toContain(
+    "No YouTube account is connected.",
+  );
+  expect(posts()).toEqual([]);
+});
+
+test.each([
+  ["yt", "youtube"],
+  ["shorts", "youtube"],
+  ["YouTube Shorts", "youtube"],
+  ["tik tok", "tiktok"],
+  ["insta", "instagram"],
+])("%s is told to be %s, which is connected, and nothing is posted", async (name, id) => {
+  const { call, posts } = await world({ accounts: ["tiktok", "youtube", "instagram"] });
+  const refused = textOf(await call({ jobId: JOB_ID, platforms: [name] }));
+
+  expect(refused).not.toContain("account is connected");
+  expect(refused).toMatch(new RegExp(` is probably ${id}: call again with the ids the user means\\.$`));
+  expect(posts()).toEqual([]);
+});
+
+test("a post on one of several accounts is told without saying which, unless the service does", async () => {
+  const unnamed = await world({ accounts: THREE });
+  const named = await world({ accounts: THREE, publish: posted({ ...TIKTOK, username: "@ben" }) });
+
+  expect(guidanceOf(await unnamed.call())[0]).toBe(
+    "Posted to TikTok. The service doesn't say which of the TikTok accounts has it.",
+  );
+  expect(guidanceOf(await named.call())[0]).toBe('Posted to TikTok ("@ben").');
+});
+
+test("an account with neither a platform nor a name lets nothing be posted", async () => {
+  const { call, posts } = await world({ accounts: ["youtube", { enabled: true }] });
+
+  expect(errorIn(await call())).toMatchObject({ code: "not_connected", outcome: "not_sent" });
   expect(posts()).toEqual([]);
 });
 

@@ -2,6 +2,7 @@
 
 import { stateOf } from "../../../service/job.ts";
 import { DEFAULTS, RENDER_TIME } from "../../../service/options.ts";
+import { PLATFORM_TITLES } from "../../../service/platform-titles.ts";
 import {
   append,
   appendButton,
@@ -17,8 +18,6 @@ import { choose, isPublishable, press } from "./publish.ts";
 import { spokenText } from "./follow.ts";
 import type { Account, Job, Order, Post } from "./server.ts";
 import type { Card } from "./state.ts";
-
-const PLATFORMS = "TikTok YouTube Instagram X Facebook LinkedIn Pinterest Snapchat Threads".split(" ");
 
 /** Makes the function that shows the card as it is now. */
 export function createView(card: Card): () => void {
@@ -111,7 +110,7 @@ function namesByPlatform(accounts: readonly Account[]): ReadonlyMap<string, read
 
 /** The platform's own spelling, or the service's id in quotation marks. */
 function nameOf(platform: string): string {
-  return PLATFORMS.find((name) => name.toLowerCase() === platform) ?? quote(platform);
+  return Object.hasOwn(PLATFORM_TITLES, platform) ? (PLATFORM_TITLES[platform] ?? "") : quote(platform);
 }
 
 /** Without a link, only the service's word says that there is a post. */
