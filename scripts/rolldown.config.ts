@@ -36,6 +36,7 @@ export default {
     alias: {
       "@modelcontextprotocol/server/_shims": beside("sdk-shims.ts"),
       "@modelcontextprotocol/client/_shims": beside("sdk-shims.ts"),
+      "node:assert": beside("undici-assert.cjs"),
       // What it names for Node.js loads its own files by a variable, which no bundler follows.
       "jsonc-parser": beside("../node_modules/jsonc-parser/lib/esm/main.js"),
     },

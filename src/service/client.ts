@@ -212,7 +212,8 @@ export class ServiceClient {
     // A document that has arrived wins, also after the patience has run out.
     const patience = this.#patience().then(() => nextTurn());
     const discovery = (await Promise.race([document, patience])) ?? DISCOVERED_NOTHING;
-    return { discovery, endsAtMs, rest: { ...options, deadlineMs: endsAtMs - clock.monotonicMs() } };
+    const deadlineMs = Math.max(1, endsAtMs - clock.monotonicMs());
+    return { discovery, endsAtMs, rest: { ...options, deadlineMs } };
   }
 }
 

@@ -4,6 +4,7 @@
 import { Client, ProtocolError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { BridgeError, toBridgeError } from "../errors.ts";
 import { VERSION } from "../version.ts";
+import { boundJson } from "./bound-json.ts";
 import { mcpResponseError, mcpToolError, type Operation } from "./errors.ts";
 import { objectOf } from "./openapi.ts";
 import { platformIn, UNKNOWN_PLATFORM } from "./platforms.ts";
@@ -12,6 +13,8 @@ import { type ConnectedPlatform, itemsOf, MAX_ID, MAX_RESULTS, type ParsedRespon
 
 /** The SDK ends this much before the call, and a request this much before the SDK, since its error says why. */
 const MARGIN_MS = 500;
+/** An event has three or four lines. */
+const MAX_LINES = 1_000;
 
 export interface McpCall {
   readonly operation: Operation;
@@ -35,7 +38,7 @@ export async function listThroughMcp(call: McpCall): Promise<readonly ConnectedP
     const headers = Object.entries(answer.headers).map(
       ([name, value]) => [name, String(value)] as [string, string],
     );
-    return new Response(text || null, { status, headers });
+    return new Response(bounded(text) || null, { status, headers });
   };
   const transport = new StreamableHTTPClientTransport(url, {
     async fetch(_, { method, headers, body } = {}) {
@@ -81,6 +84,11 @@ export async function listThroughMcp(call: McpCall): Promise<readonly ConnectedP
   } finally {
     void transport.close().catch(() => {});
   }
+}
+
+/** An answer, or a stream of events, that the SDK reads within milliseconds. */
+function bounded(text: string): string {
+  return boundJson(text, MAX_RESULTS).split("\n", MAX_LINES).join("\n");
 }
 
 /** The text from its first bracket to its last, or the whole text if it has none. */

@@ -1,6 +1,8 @@
 // Reads what the service's OpenAPI document adds to its documentation: the paging parameter, the bounds of
 // limit, and the path that lists the connected platforms. Guesses nothing: what it leaves out has a default.
 
+import { MAX_LEVELS, valueAt } from "../value-at.ts";
+
 export interface Discovery {
   /** Name of the request parameter that continues the video list. */
   readonly pagingParameter: string;
@@ -73,13 +75,16 @@ export function resolve(root: Json, value: unknown): Json {
   const object = objectOf(value);
   const { $ref: reference } = object;
   if (typeof reference !== "string") return object;
-  const names = reference.split("/").slice(1);
-  return objectOf(names.reduce<unknown>((target, name) => objectOf(target)[name], root));
+  return objectOf(valueAt(root, ...reference.split("/").slice(1, MAX_LEVELS)));
 }
 
-/** Returns its fields; none if it isn't an object. */
+/** Returns the object itself; one without fields for anything else. */
 export function objectOf(value: unknown): Json {
-  return typeof value === "object" && value !== null ? { ...value } : {};
+  return isObject(value) ? value : {};
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null;
 }
 
 function listOf(value: unknown): unknown[] {

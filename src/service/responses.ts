@@ -8,6 +8,7 @@ import { isLoopback } from "../settings/loopback.ts";
 import type { Redact } from "../redact.ts";
 import { cleanName, cutText, stripUnsafeCharacters } from "../text.ts";
 import { MAX_LEVELS } from "../value-at.ts";
+import { boundJson } from "./bound-json.ts";
 import type { Choices } from "./options.ts";
 import type { ResponseHeaders } from "./rate-limiter.ts";
 
@@ -22,8 +23,8 @@ export const MAX_RESULTS = 100;
 export const MAX_ID = 500;
 /** The maximum number of characters of any other text. */
 const MAX_TEXT = 2_000;
-/** The number of a page's characters that are searched for its title. */
-const MAX_PAGE = 65_536;
+/** The characters of any text that are looked at. */
+const MAX_READ = 65_536;
 /** The maximum number of characters of a link, which is never cut: a cut link doesn't open. Signed links have about 2,000. */
 const MAX_LINK = 4_096;
 
@@ -54,6 +55,8 @@ export type JsonReader = ReturnType<typeof jsonReader>;
 /** Everything that the service at `baseUrl` says passes here before anything is checked, cut or shown. */
 export function jsonReader(redact: Redact, baseUrl: URL) {
   const isLocal = isLoopback(baseUrl.hostname);
+  // A cut text shows no part of the key: it is removed first.
+  const start = (text: string) => (text.length > MAX_READ ? redact(text).slice(0, MAX_READ) : text);
   /**
    * Copies a parsed value in one walk: without nulls, invisible characters, the key, blank and unsafe links, fields
    * that would look like the bridge's, and what is nested too deep; long texts are cut. A list that is null is an
@@ -63,7 +66,7 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
     let unsafeLinks = 0;
     const visit = (value: unknown, name: string, levels: number): unknown => {
       if (typeof value === "string") {
-        const text = redact(stripUnsafeCharacters(value));
+        const text = redact(stripUnsafeCharacters(start(value)));
         if (text.trim() === "" && LINK_NAME.test(name)) return undefined;
         const isLinkField = LINK_FIELDS.has(name);
         if (!isLinkField && !LINK.test(text)) return cutText(text, MAX_TEXT);
@@ -77,11 +80,10 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
       if (levels === 0) return undefined;
       if (Array.isArray(value))
         return value
-          .slice(0, MAX_ITEMS)
           .map((item) => (item === null ? undefined : visit(item, name, levels - 1)))
           .filter((item) => item !== undefined);
       const fields = Object.entries<unknown>({ ...value }).flatMap(([given, field]) => {
-        const inner = redact(cleanName(given));
+        const inner = redact(cleanName(start(given)));
         // A name that only looks like another one must not replace it.
         const isForged = inner !== given && Object.hasOwn(value, inner);
         const kept = BRIDGE_FIELDS.has(inner) || isForged ? undefined : visit(field, inner, levels - 1);
@@ -111,17 +113,18 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
     tidy,
     /** The tidied title of a page, or the text of anything else; undefined if there is none. */
     readPage(text: string): string | undefined {
-      const start = text.slice(0, MAX_PAGE);
-      const isMarkup = /^\s*</.test(start);
-      const page = isMarkup ? /<(?:title|message)\b[^>]{0,200}>([^<]{1,1000})/i.exec(start)?.[1] : start;
+      const read = start(text);
+      const isMarkup = /^\s*</.test(read);
+      const page = isMarkup ? /<(?:title|message)\b[^>]{0,200}>([^<]{1,1000})/i.exec(read)?.[1] : read;
       return page === undefined ? undefined : cutText(redact(stripUnsafeCharacters(page)), MAX_TEXT);
     },
     /** The tidied JSON of a text; undefined if the text isn't JSON. */
     parse(text: string): unknown {
+      const bounded = boundJson(text, MAX_ITEMS);
       try {
-        return tidy(JSON.parse(text));
+        return tidy(JSON.parse(bounded));
       } catch {
-        return parsePythonJson(text);
+        return parsePythonJson(bounded);
       }
     },
   };

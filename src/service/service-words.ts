@@ -8,8 +8,10 @@ import type { ParsedResponse } from "./responses.ts";
 const MAX_CODE = 60;
 /** Deeper than any framework nests its errors. */
 const MAX_DEPTH = 5;
+/** More than any framework lists before it says something. */
+const MAX_VALUES = 300;
 /** Fields with a text, a list or an object of texts, in lower case. The first one that has a text wins. */
-const TEXT_FIELDS = [
+const TEXT_FIELDS: readonly string[] = [
   "message", // Laravel, Express, Echo, Kong, AWS
   "detail", // FastAPI, Django, problem+json
   "error_description", // OAuth
@@ -18,7 +20,7 @@ const TEXT_FIELDS = [
   "title", // problem+json
   "msg", // an item of FastAPI's detail
   "defaultmessage", // an item of Spring's errors
-] as const;
+];
 const CODE_FIELDS = ["code", "error_code", "errorcode"] as const;
 /** The argument that an item of a list of errors is about. */
 const ARGUMENT_FIELDS = ["field", "loc", "path", "param"] as const;
@@ -41,20 +43,28 @@ export function readWords({ json, page, status }: ParsedResponse): ServiceMessag
   return { code: code === String(status) ? undefined : code, message };
 }
 
-/** `within` is the name of the field that has the value. */
-function firstText(value: unknown, within = "", depth = 0): string | undefined {
-  if (typeof value === "string") return value.trim() === "" ? undefined : value;
-  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return undefined;
-  if (Array.isArray(value)) return firstOf(value, (item) => firstText(item, within, depth + 1));
-  const fields = fieldsOf(value);
-  const named = firstOf(TEXT_FIELDS, (name) => firstText(fields.get(name), name, depth + 1));
-  if (named !== undefined) return withArgument(fields, named);
-  // Rails, ASP.NET and Django name each argument, and list what is wrong with it.
-  return firstOf(Object.entries<unknown>({ ...value }), ([name, problems]) => {
-    const isProblem = Array.isArray(problems) || within === "errors";
-    const text = isProblem ? firstText(problems, name, depth + 1) : undefined;
-    return text && `${name}: ${text}`;
-  });
+/** The first text that says what is wrong. Gives up after MAX_VALUES values. */
+function firstText(json: unknown): string | undefined {
+  let valuesLeft = MAX_VALUES;
+  /** `within` is the name of the field that has the value. */
+  const find = (value: unknown, within: string, depth: number): string | undefined => {
+    valuesLeft -= 1;
+    if (valuesLeft < 0) return undefined;
+    if (typeof value === "string") return value.trim() === "" ? undefined : value;
+    if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return undefined;
+    if (Array.isArray(value)) return firstOf(value, (item) => find(item, within, depth + 1));
+    const fields = fieldsOf(value);
+    const named = firstOf(TEXT_FIELDS, (name) => find(fields.get(name), name, depth + 1));
+    if (named !== undefined) return withArgument(fields, named);
+    // Rails, ASP.NET and Django name each argument, and list what is wrong with it.
+    return firstOf(Object.entries<unknown>({ ...value }), ([name, problems]) => {
+      const isProblem = Array.isArray(problems) || within === "errors";
+      if (!isProblem || TEXT_FIELDS.includes(name.toLowerCase())) return undefined;
+      const text = find(problems, name, depth + 1);
+      return text && `${name}: ${text}`;
+    });
+  };
+  return find(json, "", 0);
 }
 
 function withArgument(fields: Fields, text: string): string {

@@ -83,6 +83,8 @@ export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
   ...failures(
     [
       "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
+      // undici checks with it what an answer may be, such as its status.
+      "ERR_ASSERTION",
       "HPE_INVALID_HEADER_TOKEN",
       "HPE_UNEXPECTED_CONTENT_LENGTH",
       "HPE_INVALID_TRANSFER_ENCODING",

@@ -58,6 +58,15 @@ test("the code for the first answer has at most 520 kB: what sends requests is l
   expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(520_000);
 });
 
+test("no built file loads Node's assert, which reads the whole file for the message of a failed check", async () => {
+  const names = (await readdir(join(root, "dist"), { recursive: true })).filter((name) =>
+    name.endsWith(".cjs"),
+  );
+  const texts = await Promise.all(names.map((name) => readFile(join(root, "dist", name), "utf8")));
+
+  expect(names.filter((_, index) => /require\(.(?:node:)?assert\b/.test(texts[index] ?? ""))).toEqual([]);
+});
+
 test("the tarball has these files and the sandbox's clips, and at most 1.8 MB unpacked", async () => {
   const media = await readdir(join(root, "src/sandbox/media"));
   const clips = media.filter((name) => /\.(mp4|wav)$/.test(name)).map((name) => `dist/chunks/media/${name}`);

@@ -63,6 +63,17 @@ test.each<[string, () => Handler]>([
   expect(call?.json).toMatchObject({ params: { name: "list_connected_platforms", arguments: {} } });
 });
 
+test("of an MCP endpoint's answer only the first hundred items of each list are read", async () => {
+  const blocks = Array.from({ length: 100 }, () => ({ type: "text", text: "" }));
+  const content = [...asText('["tiktok","youtube"]').content, ...blocks.slice(1), ...Array(1_000).fill(0)];
+  const reply: Handler = ({ json }) => ({
+    json: { jsonrpc: "2.0", id: field(json, "id"), result: { content } },
+  });
+  const { service } = await bridge({ [MCP]: onCall(() => RESULT, "tools/call", reply) });
+
+  expect(await service.listConnectedPlatforms()).toEqual([{ platform: "tiktok" }, { platform: "youtube" }]);
+});
+
 test("the error of a failing MCP tool is cleaned and quoted", async () => {
   const result = { ...asText("No \u202Eaccounts.\u0007"), isError: true };
   const { facts } = await failureAt(modernEndpoint(() => result));

@@ -157,6 +157,7 @@ test.each<[unknown, string, RegExp]>([
     "network",
     /^the answer breaks the rules of HTTP \(HPE_/,
   ],
+  [coded("ERR_ASSERTION"), "network", /^the answer breaks the rules of HTTP \(ERR_/],
   [coded("UND_ERR_RES_CONTENT_LENGTH_MISMATCH"), "network", /^the answer breaks the rules of HTTP \(UND_/],
   [coded("UND_ERR_ABORTED", "AbortError", "Proxy response (407)"), "network", /user name and a password/],
   [coded("UND_ERR_ABORTED", "AbortError", "Proxy response (502)"), "network", /the proxy refused/],
