@@ -36,7 +36,7 @@ export function transportError(operation: Operation, failure: TransportFailure):
       ? `The answer to the request to ${verb} could not be read`
       : sent
         ? `The request to ${verb} was sent, but no complete answer came back`
-        : `The service could not be reached to ${verb}`;
+        : `The ${kind === "internal" ? "request could not be sent" : "service could not be reached"} to ${verb}`;
   return requestError(
     operation,
     {
@@ -44,7 +44,7 @@ export function transportError(operation: Operation, failure: TransportFailure):
       message: `${message}: ${reason}.`,
       nextStep: fix,
       outcome,
-      retryable: method === "GET" || (kind !== "unreadable" && !sent),
+      retryable: kind !== "internal" && (method === "GET" || (kind !== "unreadable" && !sent)),
       ...(fix !== TRY_AGAIN && { isForUser: true }),
       status,
     },

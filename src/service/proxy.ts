@@ -1,6 +1,7 @@
 // The connections to the outside, for the service and for downloads: direct, or through the user's proxy. Knows
 // nothing of what is sent.
 
+import type { IncomingHttpHeaders } from "node:http";
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import type { Proxies } from "../config.ts";
 import { ProxyError } from "./transport-failure.ts";
@@ -39,8 +40,26 @@ function createProxyPool(proxy: URL, options: Pool.Options, variable: string): D
   const pool = new Pool(proxy, { ...options, headersTimeout: CONNECT_TIMEOUT_MS });
   return pool.compose((dispatch) => (request, handler) => {
     const onError = handler.onResponseError?.bind(handler);
+    const onUpgrade = handler.onRequestUpgrade?.bind(handler);
+    handler.onRequestUpgrade = (controller, status, headers, socket) => {
+      if (status !== 407) return onUpgrade?.(controller, status, headers, socket);
+      socket.on("error", () => {}).destroy();
+      onError?.(controller, passwordError(proxy, headers));
+    };
     handler.onResponseError = (controller, error) =>
       onError?.(controller, new ProxyError(proxy, variable, error));
     return dispatch(request, handler);
   });
+}
+
+/** A proxy's 407. Without a scheme it is taken for one that asks for a password. */
+function passwordError({ username, password }: URL, headers: IncomingHttpHeaders): Error {
+  const schemes = [headers["proxy-authenticate"] ?? "basic"].flat().join();
+  const isSent = username !== "" && password !== ""; // undici sends neither alone
+  const code = !/\bbasic\b/i.test(schemes)
+    ? "PROXY_WANTS_OTHER_SIGN_IN"
+    : isSent
+      ? "PROXY_REFUSES_PASSWORD"
+      : "PROXY_WANTS_PASSWORD";
+  return Object.assign(new Error("The proxy answered HTTP 407."), { code });
 }

@@ -4,7 +4,8 @@
 import { say, type Text } from "../sentences.ts";
 import type { ServiceResponse } from "./responses.ts";
 
-export type FailureKind = "timeout" | "cancelled" | "unreadable" | "network";
+/** `internal`: a fault of this computer or this server, which no network can cure. */
+export type FailureKind = "timeout" | "cancelled" | "unreadable" | "network" | "internal";
 
 /** What a network failure means and how to fix it. */
 export interface NetworkFailure {
@@ -34,9 +35,17 @@ export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
     "the proxy refused the connection",
     "Ask the operator of the proxy to allow this host, or name the host in NO_PROXY if it can be reached directly.",
   ),
-  ERR_PROXY_AUTHENTICATION: failure(
-    "the proxy requires a user name and a password (HTTP 407)",
+  PROXY_WANTS_PASSWORD: failure(
+    "the proxy asks for a user name and a password, and its setting has none (HTTP 407)",
     "Put them into the proxy's setting, as in http://user:password@proxy.example:8080.",
+  ),
+  PROXY_REFUSES_PASSWORD: failure(
+    "the proxy refuses the user name and the password that its setting has (HTTP 407)",
+    "Correct them in the proxy's setting. Some characters are written there in another way: @ as %40, / as %2F, % as %25.",
+  ),
+  PROXY_WANTS_OTHER_SIGN_IN: failure(
+    "the proxy takes no password but NTLM, Kerberos or another sign-in that this server can't make (HTTP 407)",
+    "Run a small proxy that signs in for this computer, such as Px or Cntlm, and put its address into the proxy's setting, such as http://127.0.0.1:3128. Or ask the operator of the proxy to let this host through without a sign-in.",
   ),
   ECONNREFUSED: failure(
     "connection refused (ECONNREFUSED)",
@@ -74,6 +83,15 @@ export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
     ["ERR_TLS_CERT_ALTNAME_INVALID"],
     "TLS failed: the certificate belongs to another host",
     "Check the spelling of the host in FACELESS_BASE_URL.",
+  ),
+  ...failures(
+    [
+      "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED",
+      "ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE",
+      "ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE",
+    ],
+    "TLS failed: the other side wants a certificate of this computer, or another version of TLS",
+    "This server can't show a certificate. Ask the operator of the service or its gateway for an address that needs none.",
   ),
   ...failures(
     ["EPROTO", "ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"],
@@ -128,22 +146,44 @@ export function explainNetworkError(error: unknown): NetworkFailure {
     const fix = `Check that the proxy runs and that ${error.variable} is right. If the service can be reached directly, name its host in NO_PROXY.`;
     return failure(`${error.message}: ${reason}`, fix, kind);
   }
-  const code = networkCode(error);
+  const code = codeOf(error);
   const known = Object.hasOwn(NETWORK_FAILURES, code) ? NETWORK_FAILURES[code] : undefined;
   if (known !== undefined) return known;
-  if (/CERT|SSL|TLS|SIGNATURE/.test(code))
+  if (/^ERR_(?:SSL|TLS)_|CERT|ISSUER|SIGNATURE/.test(code))
     return failure(
       `TLS failed (${code})`,
       "Check the host and the port in FACELESS_BASE_URL, and whether something inspects the connection.",
     );
-  return failure(`the connection failed (${code})`, CHECK_NETWORK);
+  if (NETWORK_CODE.test(code)) return failure(`the connection failed (${code})`, CHECK_NETWORK);
+  if (/WebAssembly/.test(String(error))) return NO_WEB_ASSEMBLY;
+  if (/^E[A-Z\d]+$/.test(code))
+    return failure(
+      `this computer failed (${code})`,
+      "Check the limits of this computer: its memory, and how many files a program may open.",
+      "internal",
+    );
+  return failure(
+    `this server itself failed (${code})`,
+    "Report this with the log of the server (FACELESS_LOG_LEVEL=debug).",
+    "internal",
+  );
 }
 
-function networkCode(error: unknown): string {
+/** The forms of codes for what happens on a network; anything else is a fault of this computer or this server. */
+const NETWORK_CODE =
+  /^(?:E(?:AI_|ADDR|CONN|HOST|NET|PIPE|PROTO|TIMEDOUT|NOTFOUND|SERVFAIL|ACCES|PERM)|UND_ERR_(?!INVALID)|ERR_STREAM_PREM)/;
+
+/** undici reads answers with it. */
+const NO_WEB_ASSEMBLY = failure(
+  "Node.js has no WebAssembly on this computer, because its memory is limited (ulimit -v) or by an option such as --jitless",
+  "Set NODE_OPTIONS=--disable-wasm-trap-handler in the env of this server's entry, and remove --jitless if it is set. Node.js 24 needs no such option for limited memory.",
+  "internal",
+);
+
+function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown error";
   // Errors of Node and undici have a string, a DOMException has a number, parser errors have llhttp's own.
   const code = "code" in error && typeof error.code === "string" ? error.code : error.name;
-  if (code === "UND_ERR_ABORTED" && error.message.includes("(407)")) return "ERR_PROXY_AUTHENTICATION";
   // The parser has many codes: those without an explanation mean that the answer isn't HTTP.
   return error.name === "HTTPParserError" && !Object.hasOwn(NETWORK_FAILURES, code) ? error.name : code;
 }

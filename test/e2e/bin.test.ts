@@ -10,6 +10,7 @@ import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { type RawServer, startRaw } from "../fixtures/raw-server.ts";
 import { run } from "../fixtures/run.ts";
+import { scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 
 const PRELOAD = fileURLToPath(new URL("../fixtures/node-version.cjs", import.meta.url));
@@ -45,6 +46,18 @@ test("arguments and exit codes pass through the first file", async () => {
     stdout: "",
     stderr: `faceless-video-mcp: the server has no option --nonsense; see node ${BUILT_FILE} --help\n`,
   });
+});
+
+test("a Node.js without WebAssembly is told as a setting of this computer, never as the network", async () => {
+  const { url } = await scriptedService();
+  const env = { FACELESS_API_KEY: "fl_example_key", FACELESS_BASE_URL: url, FACELESS_STATE_DIR: "off" };
+  const { stderr } = await run(SERVER_NODE, ["--jitless", BUILT_FILE, "call", "list_videos"], { env });
+
+  expect(stderr).toContain(
+    "could not be sent to list the videos: Node.js has no WebAssembly on this computer",
+  );
+  expect(stderr).toContain("NODE_OPTIONS=--disable-wasm-trap-handler");
+  expect(stderr).not.toMatch(/network|FACELESS_BASE_URL/);
 });
 
 const SETTINGS = { FACELESS_API_KEY: "fl_example_key", FACELESS_BASE_URL: "https://videos.test" };

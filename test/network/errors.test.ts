@@ -159,11 +159,17 @@ test.each<[unknown, string, RegExp]>([
   ],
   [coded("ERR_ASSERTION"), "network", /^the answer breaks the rules of HTTP \(ERR_/],
   [coded("UND_ERR_RES_CONTENT_LENGTH_MISMATCH"), "network", /^the answer breaks the rules of HTTP \(UND_/],
-  [coded("UND_ERR_ABORTED", "AbortError", "Proxy response (407)"), "network", /user name and a password/],
   [coded("UND_ERR_ABORTED", "AbortError", "Proxy response (502)"), "network", /the proxy refused/],
-  [coded("constructor"), "network", /^the connection failed \(constructor\)$/],
-  ["no error at all", "network", /^the connection failed \(unknown error\)$/],
-])("a failure of the network such as %s is explained with how to fix it", (error, kind, reason) => {
+  [coded("ECONNABORTED"), "network", /^the connection failed \(ECONNABORTED\)$/],
+  [coded("ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED"), "network", /wants a certificate of this computer/],
+  [coded("EMFILE"), "internal", /^this computer failed \(EMFILE\)$/],
+  [coded("UND_ERR_INVALID_ARG", "InvalidArgumentError"), "internal", /^this server itself failed \(UND_/],
+  [new RangeError("WebAssembly.Instance(): Out of memory"), "internal", /^Node\.js has no WebAssembly/],
+  [new ReferenceError("WebAssembly is not defined"), "internal", /^Node\.js has no WebAssembly/],
+  [new TypeError("x is undefined"), "internal", /^this server itself failed \(TypeError\)$/],
+  [coded("constructor"), "internal", /^this server itself failed \(constructor\)$/],
+  ["no error at all", "internal", /^this server itself failed \(unknown error\)$/],
+])("a failed connection is told as what it is, with how to fix it: %s", (error, kind, reason) => {
   expect(explainNetworkError(error)).toEqual({
     kind,
     reason: expect.stringMatching(reason),

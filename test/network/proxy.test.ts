@@ -77,6 +77,23 @@ test.each([
   },
 );
 
+test.each<[string, readonly string[], string, RegExp]>([
+  ["none was given", ["Basic realm=x"], "", /asks for a user name and a password, and its setting has none/],
+  ["only a user name was given", ["Basic realm=x"], "jane@", /its setting has none/],
+  ["it is wrong", ["Negotiate", 'basic realm="x"'], "jane:secret@", /refuses the user name and the password/],
+  ["the proxy wants NTLM", ["Negotiate", "NTLM"], "jane:secret@", /takes no password but NTLM, Kerberos/],
+  ["the proxy names no way to sign in", [], "jane:secret@", /refuses the user name and the password/],
+])("a proxy's demand for a password is told as what it is: %s", async (_, signIns, user, reason) => {
+  const rest = await scriptedService({ [STATUS]: DONE });
+  const proxy = await proxyServer({ signIns });
+  const service = connect({ baseUrl: rest.url, proxies: { http: proxy.url.replace("//", `//${user}`) } });
+
+  const facts = await failureOf(service.generate({ topic: "x" }));
+
+  expect(facts).toMatchObject({ outcome: "not_sent", message: expect.stringMatching(reason) });
+  expect(JSON.stringify(facts)).not.toMatch(/secret|jane/);
+});
+
 test("the process's own environment names no proxy to the client", async ({ onTestFinished }) => {
   const proxy = await proxyServer("tunnel");
   const named = process.env["http_proxy"];

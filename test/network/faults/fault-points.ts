@@ -127,7 +127,7 @@ export const POINTS: readonly Point[] = [
     name: "a proxy that answers 407",
     only: "proxy",
     proxy: 407,
-    expected: notSent(/requires a user name and a password \(HTTP 407\)/),
+    expected: notSent(/asks for a user name and a password, .* \(HTTP 407\)/),
   },
   { name: "a proxy that answers 502", only: "proxy", proxy: 502, expected: notSent(REFUSED) },
   { name: "a proxy that drops CONNECT", only: "proxy", proxy: "drop", expected: notSent(DROPPED) },
