@@ -46,14 +46,14 @@ export async function* readLines(
 /** The line as the SDK takes it; empty if it was refused. The SDK drops and logs what is no message. */
 function readLine(line: string, refuse: (refusal: Refusal) => void): string {
   const value = fromJson(line);
-  const message =
-    typeof value === "object" && value !== null && "method" in value ? readRequest(value) : value;
+  const isMessage = typeof value === "object" && value !== null;
+  const message = isMessage && "method" in value ? readRequest(value) : value;
   const isTooLong = Buffer.byteLength(line) > MAX_LINE_BYTES;
   const refusals = isTooLong ? [refusal(idOf(value), TOO_LONG)] : refusalsOf(message);
   for (const one of refusals) refuse(one);
   if (refusals.length > 0) return "";
   try {
-    return `${typeof message === "object" && message !== null ? JSON.stringify(message, withoutNulls) : line}\n`;
+    return `${isMessage ? JSON.stringify(message, withoutNulls) : line}\n`;
   } catch {
     // It is nested too deep for a copy.
     return `${line}\n`;

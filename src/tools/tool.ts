@@ -187,6 +187,7 @@ export async function runTool<Output extends z.ZodObject>(
 ): Promise<z.output<Output>> {
   const { input, ignored } = parseArguments(tool, readArguments(tool, args ?? {}));
   const isRecorded = tool.effect !== "reads";
+  const were = ignored.length === 1 ? "was" : "were";
   const { result, ...guidance } = await tool.run(input, context).catch((error: unknown) => {
     const unrecorded = isRecorded && describeUnrecorded(context.unrecorded());
     if (!unrecorded || !(error instanceof BridgeError)) throw error;
@@ -195,8 +196,7 @@ export async function runTool<Output extends z.ZodObject>(
   guidance.summary = inSentences(
     guidance.summary,
     isRecorded && describeUnrecorded(context.unrecorded()),
-    ignored.length > 0 &&
-      `${nameArguments(ignored)} ${ignored.length === 1 ? "was" : "were"} ignored: ${tool.name} has no such argument.`,
+    ignored.length > 0 && `${nameArguments(ignored)} ${were} ignored: ${tool.name} has no such argument.`,
   );
   // Only once, since it would otherwise stand in every result of a chat.
   const notice = context.config.sandbox && context.jobs.adviseOnce("sandbox") ? SANDBOX_NOTICE : undefined;
@@ -279,18 +279,19 @@ function isAbsent(value: unknown): boolean {
 function inputError(tool: Pick<Tool, "name" | "input" | "effect">, error: z.ZodError): BridgeError {
   const known = Object.keys(tool.input().shape);
   const unknown = error.issues.flatMap((issue) => (issue.code === "unrecognized_keys" ? issue.keys : []));
-  const isOne = unknown.length === 1;
+  const are = unknown.length === 1 ? "is not an argument" : "are not arguments";
   const problems = error.issues.slice(0, MAX_PROBLEMS).map((issue) => {
     if (issue.code === "unrecognized_keys")
-      return `${nameArguments(unknown)} ${isOne ? "is not an argument" : "are not arguments"} of ${tool.name} (its arguments: ${known.join(", ")})`;
+      return `${nameArguments(unknown)} ${are} of ${tool.name} (its arguments: ${known.join(", ")})`;
     // An element of a list is shown by its value.
     const where = issue.path.length === 0 ? "arguments" : say`[|--]${String(issue.path[0])}`;
     return issue.input === undefined ? say`${where} is missing` : say`${where}: ${describeIssue(issue)}`;
   });
   const more = error.issues.length > MAX_PROBLEMS ? [`and ${error.issues.length - MAX_PROBLEMS} more`] : [];
+  const listed = [...problems, ...more].reduce((one, other) => say`${one}; ${other}`);
   return new BridgeError({
     code: "invalid_input",
-    message: say`The arguments of ${tool.name} can't be used: ${[...problems, ...more].reduce((one, other) => say`${one}; ${other}`)}.`,
+    message: say`The arguments of ${tool.name} can't be used: ${listed}.`,
     nextStep: adviceFor(error.issues, tool.effect),
     outcome: "not_sent",
     retryable: false,
