@@ -1,4 +1,4 @@
-// Writes the licences of the bundled packages to dist/THIRD_PARTY_NOTICES.
+// Writes the licences of the bundled packages to dist/THIRD_PARTY_NOTICES. Packages that share a licence share its text.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,19 +12,28 @@ const modules = fileURLToPath(new URL("../node_modules", import.meta.url));
 export const notices: Plugin = {
   name: "notices",
   generateBundle(_options, bundle) {
-    const found = new Set<string>();
+    // The languages' scores are in a file of ours.
+    const licences = new Map([licence(join(modules, "eld"))]);
     for (const output of Object.values(bundle)) {
       if (output.type !== "chunk") continue;
       for (const [id, { renderedLength }] of Object.entries(output.modules)) {
         const folder = /^.*[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0];
         if (renderedLength === 0 || folder === undefined) continue;
-        found.add(notice(folder));
+        licences.set(...licence(folder));
         for (const [name, version] of vendoredIn(readFileSync(id, "utf8")))
           // The licence is read from the installed package, whose version may differ; only the text matters.
-          found.add(notice(join(modules, name), version));
+          licences.set(...licence(join(modules, name), version));
       }
     }
-    const source = [...found].sort().join("\n---\n\n");
+    const notices = new Map<string, [name: string, text: string][]>();
+    for (const one of [...licences].sort()) {
+      const same = one[1].replace(/\s+/g, " ");
+      notices.set(same, [...(notices.get(same) ?? []), one]);
+    }
+    const source = Array.from(notices.values(), (same) => {
+      const packages = same.map(([name]) => name).join("\n");
+      return `${packages}\nLicense Text:\n===\n\n${same[0]?.[1]}\n`;
+    }).join("\n---\n\n");
     this.emitFile({ type: "asset", fileName: "THIRD_PARTY_NOTICES", source });
   },
 };
@@ -40,7 +49,8 @@ function* vendoredIn(source: string): Iterable<[name: string, version: string]> 
     yield [name, version];
 }
 
-function notice(folder: string, vendored?: string): string {
+/** A package and its licence's text. */
+function licence(folder: string, vendored?: string): [name: string, text: string] {
   const { name, version, license } = packageSchema.parse(
     JSON.parse(readFileSync(join(folder, "package.json"), "utf8")),
   );
@@ -51,5 +61,5 @@ function notice(folder: string, vendored?: string): string {
   // Some packages have theirs in the last section of the README.
   const text = read(/^licen[cs]e/i) ?? /^## licen[cs]e$.*/ims.exec(read(/^readme/i) ?? "")?.[0];
   if (text === undefined) throw new Error(`${name} is bundled, and its licence is not at hand.`);
-  return `Name: ${name}\nVersion: ${vendored ?? version}\nLicense: ${license}\nLicense Text:\n===\n\n${text.trim()}\n`;
+  return [`Name: ${name}\nVersion: ${vendored ?? version}\nLicense: ${license}`, text.trim()];
 }
