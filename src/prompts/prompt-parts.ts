@@ -3,7 +3,7 @@
 
 import { languageName } from "../service/languages.ts";
 import { DEFAULTS, type Pacing, renderTime, STYLES } from "../service/options.ts";
-import { speakingRate } from "../service/spoken-words.ts";
+import { speakingRate } from "../service/words.ts";
 import { quote } from "../text.ts";
 import { MAX_TEXT, type target } from "./arguments.ts";
 import type { Surroundings, Values } from "./prompt.ts";

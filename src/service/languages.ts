@@ -85,18 +85,8 @@ function regionNamed(wanted: string, language: string): string | undefined {
 export function mainLanguageOf(text: string): string | undefined {
   const [country = ""] = text.trim().toUpperCase().split(/[-_]/);
   if (country === "SP") return "es";
-  if (countryName(country) === undefined) return undefined;
+  if (!/^[A-Z]{2}$/.test(country) || nameOf("region", country) === undefined) return undefined;
   return new Intl.Locale(`und-${country}`).maximize().language;
-}
-
-/** The English name of a country by its code of two letters, in any case. */
-export function countryName(code: string): string | undefined {
-  return /^[a-z]{2}$/i.test(code) ? nameOf("region", code.toUpperCase()) : undefined;
-}
-
-/** True for a language, without a region, that is among the suggestions. */
-export function isCommonLanguage(code: string): boolean {
-  return COMMON.includes(code);
 }
 
 /** The name to show for a BCP-47 code, or the code itself if it has none. */

@@ -6,7 +6,8 @@ import { BridgeError, STALE_CODE } from "../errors.ts";
 import type { AlreadyStarted, OrderPlan, OrderWarning } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
 import type { Job, Order } from "../service/responses.ts";
-import { firstSpokenWords } from "../service/spoken-words.ts";
+import { firstSpokenWords, spokenTextOf } from "../service/spoken-words.ts";
+import { countSpoken, speakingRate } from "../service/words.ts";
 import { inSentences, say, type Text } from "../sentences.ts";
 import { describeAge, quote } from "../text.ts";
 import { mainLanguageOf, languageCode, languageName } from "../service/languages.ts";
@@ -230,14 +231,15 @@ function silenceError(voice: string): BridgeError {
 type Option = keyof typeof DEFAULTS;
 
 /**
- * The order, for the user to check: "30 s, English, story, voice charlotte, no music, normal pacing". In short, the
- * voice, music and pacing are named only if they aren't the defaults.
+ * The order, for the user to check: "30 s, 66 words, English, story, voice charlotte, no music, normal pacing". In short,
+ * its words aren't counted, and voice, music and pacing are named only if they aren't the defaults.
  */
-export function describeOrder(order: Partial<Record<Option, unknown>>, isShort = false): string {
+export function describeOrder(order: Partial<Record<Option | "topic", unknown>>, isShort = false): string {
   const of = (name: Option) => String(order[name] ?? DEFAULTS[name]);
   const isNamed = (name: Option) => !isShort || of(name) !== DEFAULTS[name];
   return [
     `${of("duration")} s`,
+    !isShort && countWords(String(order.topic), of("language")),
     languageName(of("language")),
     of("style"),
     isNamed("voice") && `voice ${of("voice")}`,
@@ -246,6 +248,13 @@ export function describeOrder(order: Partial<Record<Option, unknown>>, isShort =
   ]
     .filter(Boolean)
     .join(", ");
+}
+
+/** "66 words", or the unit in which the language is counted. */
+function countWords(topic: string, language: string): string {
+  const { unit } = speakingRate(language);
+  const count = countSpoken(spokenTextOf(topic), unit);
+  return `${count} ${count === 1 ? unit.slice(0, -1) : unit}`;
 }
 
 function describeEarlier(started: AlreadyStarted, isStale: boolean): Guidance {

@@ -21,6 +21,7 @@ const FILES = [
   "dist/THIRD_PARTY_NOTICES",
   "dist/bin.cjs",
   "dist/chunks/*.cjs",
+  "dist/chunks/languages.json.br",
   "dist/cli.cjs",
   "package.json",
 ];
@@ -106,12 +107,12 @@ test("the package starts in an empty folder with npx and needs nothing else", as
 
 test("the notices name the bundled packages, each with its licence", async () => {
   const notices = await readFile(join(root, "dist/THIRD_PARTY_NOTICES"), "utf8");
-  const bundled = notices.split(/^(?=Name: )/m).slice(1);
-  const names = bundled.map((notice) => /^Name: (.+)$/m.exec(notice)?.[1]);
-  // The last one is inside the SDK's own files.
+  const sections = notices.split(/^---$/m);
+  const names = Array.from(notices.matchAll(/^Name: (.+)$/gm), ([, name]) => name);
+  // The languages' scores are eld's. The last package is inside the SDK's own files.
   expect(names).toEqual(
-    expect.arrayContaining(["@modelcontextprotocol/server", "undici", "zod", "content-type"]),
+    expect.arrayContaining(["@modelcontextprotocol/server", "eld", "undici", "zod", "content-type"]),
   );
   // Every licence names the copyright holder or asks to be included.
-  expect(bundled.filter((notice) => !/License Text:[^]*(copyright|permission)/i.test(notice))).toEqual([]);
+  expect(sections.filter((section) => !/License Text:[^]*(copyright|permission)/i.test(section))).toEqual([]);
 });

@@ -18,8 +18,8 @@ import { envelope, type Reply, type Script, scriptedService } from "../fixtures/
 
 const LINK = "https://media.example/1.mp4";
 const FOLLOW = "Follow it with get_video_status.";
-const TIDES = { topic: "[waves at night] Tides turn. [a beach]" };
-const ORDERED = "30 s, English, story, voice charlotte, no music, normal pacing";
+const TIDES = { topic: "[waves at night, a beach] Tides turn." };
+const ORDERED = "30 s, 2 words, English, story, voice charlotte, no music, normal pacing";
 const started = (jobId: string, more: object = {}) => ({ json: { jobId, status: "processing", ...more } });
 const statusOf = (status: string, more: object = {}) => ({ json: { status, videoUrls: [], ...more } });
 const listed = (...videos: readonly (readonly [string, string])[]) => ({
@@ -85,7 +85,7 @@ test("an order is sent as it was given, and the result names all of it and how t
 
   expect((await call(order)).structuredContent).toEqual({
     summary:
-      "The video was started: 20 s, French, story, voice clone:vx_9f2, cinematic music, normal pacing.",
+      "The video was started: 20 s, 1 word, French, story, voice clone:vx_9f2, cinematic music, normal pacing.",
     nextStep: "Follow it with get_video_status and waitSeconds 50.",
     jobId: JOB_ID,
     status: "processing",
@@ -195,7 +195,7 @@ test.each<[string, Reply, number, string, string, object]>([
   const again = await callLater(minutes, {
     ...TIDES,
     style: "story",
-    topic: "[Waves at night] “TIDES turn” [a beach]",
+    topic: "[Waves at night, a beach] “TIDES turn”",
   });
 
   expect(again.structuredContent).toMatchObject({
@@ -421,8 +421,8 @@ test.each(["none", "Off", "silent", "mute", "no"])(
 
 test("a voice whose name only contains such a word is ordered", async () => {
   const { call, orders } = await world();
-  await call({ ...TIDES, voice: "clone:none-7" });
-  await call({ topic: "Moons", voice: "clone:off-beat" });
+  await call({ ...TIDES, voice: "clone:none-7f2" });
+  await call({ topic: "Moons", voice: "clone:off-beat-4f2a" });
 
   expect(orders()).toHaveLength(2);
   expect(textOf(await call({ topic: "Suns", voice: "nova" }))).not.toContain("without a voice");

@@ -119,7 +119,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
 
   test("a client lists recent jobs by their first spoken words, and finds their ids by any of them", async () => {
     const client = await connect(FAST_SANDBOX);
-    const jobId = await startVideo(client, "[a grey beach] The tide comes in. [waves]");
+    const jobId = await startVideo(client, "[a grey beach, waves] The tide comes in.");
     const { resources } = await client.raw.listResources();
     expect(resources).toEqual([
       expect.objectContaining({ uri: "faceless://catalog" }),

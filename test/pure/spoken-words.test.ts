@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { countLetters, countSpoken, firstSpokenWords, spokenTextOf } from "../../src/service/spoken-words.ts";
+import { firstSpokenWords, spokenTextOf } from "../../src/service/spoken-words.ts";
+import { countSpoken } from "../../src/service/words.ts";
 
 const SENTENCE =
   "A fox steals one sock a night, and on the ninth night it brings back one that is not ours at all.";
@@ -37,14 +38,6 @@ test.each([
   ["[ … — ]", "words", 0],
 ] as const)("in %j, the number of %j is %i", (text, unit, count) => {
   expect(countSpoken(text, unit)).toBe(count);
-});
-
-test.each([
-  ["Łódź, 5 µm, naïve ﬁne.", 14, 0],
-  ["Лиса and a fox", 11, 4],
-  ["2026 … 🦊", 0, 0],
-])("the text %j has %i letters, and %i of them are in another script than English", (text, all, foreign) => {
-  expect(countLetters(text, "en")).toEqual({ all, foreign });
 });
 
 test("a topic may be as long as a message, and have brackets only", () => {

@@ -28,7 +28,7 @@ test.each<[object, object]>([
   [{ language: "pt_br" }, { language: "pt-BR" }],
   [{ language: null, duration: null, style: null, voice: null }, {}],
   [{ confirm: null }, {}],
-  [{ voice: "clone:Rosa-7" }, { voice: "clone:Rosa-7" }],
+  [{ voice: "clone:Rosa-7f2" }, { voice: "clone:Rosa-7f2" }],
   [
     { style: ["story"], duration: [10], music: ["upbeat"] },
     { style: "story", duration: 10, music: "upbeat" },
@@ -51,7 +51,7 @@ test.each<[object, object]>([
   [{ language: "null", duration: "None", style: "none", pacing: "undefined", confirm: "None" }, {}],
   [{ music: "null", voice: "undefined" }, {}],
   [{ music: "default", voice: "Default", style: "default", duration: "default" }, {}],
-  [{ voice: "Clone: Rosa-7" }, { voice: "clone:Rosa-7" }],
+  [{ voice: "Clone: Rosa-7f2" }, { voice: "clone:Rosa-7f2" }],
   [{ language: "English (US)" }, { language: "en-US" }],
   [{ language: "english (united kingdom)" }, { language: "en-GB" }],
   [{ language: "English (UK)" }, { language: "en-GB" }],
@@ -70,11 +70,11 @@ test.each<[object, object]>([
 
 test('a topic may be a single word that means "no value" elsewhere', async () => {
   const { call, computer } = createHarness(generateVideo);
-  for (const topic of ["None", "null", ["Undefined"]])
+  for (const topic of ["Auto", "Off", ["Default"]])
     // eslint-disable-next-line no-await-in-loop -- one order after the other
     await call({ topic });
 
-  expect(computer.orders).toEqual([{ topic: "None" }, { topic: "null" }, { topic: "Undefined" }]);
+  expect(computer.orders).toEqual([{ topic: "Auto" }, { topic: "Off" }, { topic: "Default" }]);
 });
 
 test.each<[object, string, "wish" | "mistake"]>([

@@ -1,18 +1,24 @@
-// Looks at an order before it is paid for: is it in the language that will be spoken, do its words fit into its
-// seconds, would notes be spoken, is its voice a known one? Judges nothing else about a topic. Sends nothing.
+// Looks at an order before it is paid for: is its topic a text, in the language that will be spoken, do its words fit
+// into its seconds, would notes be spoken, is its voice a known one? Judges nothing else about a topic. Sends nothing.
 
 import type { OrderWarning } from "../../idempotency/generate-once.ts";
 import { languageName } from "../../service/languages.ts";
 import { CATALOG_VOICES, DEFAULTS, DURATION } from "../../service/options.ts";
 import type { Order } from "../../service/responses.ts";
-import { countSpoken, speakingRate, spokenTextOf } from "../../service/spoken-words.ts";
+import { spokenTextOf } from "../../service/spoken-words.ts";
+import { countSpoken, speakingRate } from "../../service/words.ts";
 import { say } from "../../sentences.ts";
 import { quote } from "../../text.ts";
 import { type LanguageReview, reviewLanguage } from "./language.ts";
+import { reviewDamage, reviewText } from "./no-text.ts";
 import { reviewNotes } from "./notes.ts";
 
 /** A text may be this many times as long as what fits. The topics of the trials reach 1.12. */
 const MAX_EXCESS = 1.25;
+/** A topic with pictures must have this share of the words that fit: in asmr a quarter at a slow pace. */
+const MIN_SHARE = { asmr: 0.22, others: 0.5 } as const;
+/** Dictated text has no pictures in brackets, and may be as short as it is. */
+const MIN_PICTURES = 2;
 
 /**
  * Returns why the order looks like a mistake. A given default isn't a choice: clients and proxies fill in every
@@ -22,32 +28,52 @@ export async function reviewOrder(
   order: Order,
   hasVoice: (voice: string) => Promise<boolean>,
 ): Promise<OrderWarning[]> {
-  const { topic, language = DEFAULTS.language, duration = DEFAULTS.duration, voice = DEFAULTS.voice } = order;
+  const { language = DEFAULTS.language, voice = DEFAULTS.voice } = order;
+  // Searches by line take quadratic time if a line's end can be a blank.
+  const topic = order.topic.replace(/\r\n?|[\u2028\u2029]/g, "\n");
   const spoken = spokenTextOf(topic);
-  const review = reviewLanguage(topic, spoken, language);
-  const warnings = [
-    reviewLength(spoken, duration, review),
+  const noText = reviewText(topic, spoken);
+  const warnings = noText === undefined ? reviewSpoken({ ...order, topic }, spoken, language) : [noText];
+  return [...warnings, await reviewVoice(voice, hasVoice)].flatMap((warning) => warning ?? []);
+}
+
+function reviewSpoken(order: Order, spoken: string, language: string): (OrderWarning | undefined)[] {
+  const review = reviewLanguage(spoken, language);
+  return [
+    review.warning,
+    reviewLength(order, spoken, review),
     reviewNotes(spoken),
-    await reviewVoice(voice, hasVoice),
+    reviewDamage(order.topic),
   ];
-  return [...review.warnings, ...warnings.flatMap((warning) => warning ?? [])];
 }
 
 function reviewLength(
+  { topic, duration: seconds = DEFAULTS.duration, style }: Order,
   spoken: string,
-  seconds: number,
   { measuredAs, isCertain }: LanguageReview,
 ): OrderWarning | undefined {
   const { unit, perSecond } = speakingRate(measuredAs);
   const count = countSpoken(spoken, unit);
-  if (count <= MAX_EXCESS * perSecond * seconds) return undefined;
   const comfortable = perSecond * 0.88;
   const hold = (some: number) => `hold ${Math.round(comfortable * some)} to ${Math.round(perSecond * some)}.`;
+  const fit = `${seconds} seconds${isCertain ? ` of ${languageName(measuredAs)}` : ""} ${hold(seconds)}`;
+  const needed = Math.min(Math.max(Math.ceil(count / comfortable), DURATION.min), DURATION.max);
+  const otherDuration = say`[agree on|take] a duration of ${needed} seconds`;
+  const share = style === "asmr" ? MIN_SHARE.asmr : MIN_SHARE.others;
+  const pictures = topic.match(/\[/g)?.length ?? 0;
+  // Fewer words than pictures mean that silence is wanted.
+  const isInOurForm = pictures >= MIN_PICTURES && pictures <= count;
+  if (isInOurForm && count < share * perSecond * seconds && needed < seconds)
+    return {
+      finding: `Only about ${count} ${unit} of the topic would be spoken, and ${fit}`,
+      advice: say`Lengthen it[ with the user|], or ${otherDuration}.`,
+    };
+  if (count <= MAX_EXCESS * perSecond * seconds) return undefined;
   const most = seconds < DURATION.max ? ` ${DURATION.max} seconds, the most, ${hold(DURATION.max)}` : "";
-  const needed = Math.min(Math.ceil(count / comfortable), DURATION.max);
+  const others = count <= perSecond * DURATION.max ? otherDuration : "plan several videos, each paid for";
   return {
-    finding: `About ${count} ${unit} of the topic would be spoken, and ${seconds} seconds${isCertain ? ` of ${languageName(measuredAs)}` : ""} ${hold(seconds)}${most}`,
-    advice: say`Shorten it[ with the user|], or ${count <= perSecond * DURATION.max ? say`[agree on|take] a duration of ${needed} seconds` : "plan several videos, each paid for"}.`,
+    finding: `About ${count} ${unit} of the topic would be spoken, and ${fit}${most}`,
+    advice: say`Shorten it[ with the user|], or ${others}.`,
   };
 }
 
@@ -63,23 +89,8 @@ async function reviewVoice(
   };
 }
 
-/** Words for the user's own voice that stand in place of its id: "clone:my-voice", "clone:<id>". */
-const PLACEHOLDER_WORDS: ReadonlySet<string> = new Set(
-  (
-    "a an the s my mine me myself own our your yours you user users person speaker owner narrator customer client author self " +
-    "this that here voice voices voiceid cloned clone clones copy custom default id ids uuid identifier name number code value " +
-    "placeholder example sample test xxx xxxx null undefined none mi tu voz ma ta mon voix meine deine eigene stimme minha mia voce"
-  ).split(" "),
-);
-
-/** True for clone: with a possible id. */
+/** True for clone: with what can be an id: no word has digits but at its end, and no number is that short. */
 function isClone(voice: string): boolean {
-  const [, id] = /^clone:(.*)$/is.exec(voice) ?? [];
-  if (id === undefined || /[<>{}[\]$]/.test(id)) return false;
-  const words =
-    id
-      .replace(/(?<=[a-z])(?=[A-Z])/g, " ")
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? [];
-  return words.some((word) => !PLACEHOLDER_WORDS.has(word.replace(/s$/, "")) && !PLACEHOLDER_WORDS.has(word));
+  const [, id = ""] = /^clone:([\w-]+)$/is.exec(voice) ?? [];
+  return id.length >= 4 && (/\d/.test(id.replace(/[_-]?\d{1,2}$/, "")) || /^[a-z\d]{16,}$/i.test(id));
 }

@@ -103,6 +103,7 @@ function findSpeakers(text: string): string[] {
   const counts = new Map<string, number>();
   for (const name of lines) counts.set(name, (counts.get(name) ?? 0) + 1);
   const repeated = [...counts].filter(([name, count]) => count > 1 && !SAID.has(name.toLowerCase()));
-  const speakers = repeated.filter(([name]) => repeated.length > 1 || name === name.toUpperCase());
-  return lines.filter((line) => speakers.some(([name]) => name === line)).map((name) => `${name}:`);
+  const isSpeaker = (name: string) => repeated.length > 1 || name === name.toUpperCase();
+  const speakers = new Set(repeated.map(([name]) => name).filter(isSpeaker));
+  return lines.filter((name) => speakers.has(name)).map((name) => `${name}:`);
 }

@@ -1,0 +1,104 @@
+// Says if words certainly read like another language than the given one, by how often their n-grams occur in each
+// language with Latin letters. Pure.
+
+import { lazyValue } from "../../lazy.ts";
+import type { Word } from "../../service/words.ts";
+import { readLanguageTable, SCORE_STEP, TABLE_LANGUAGES } from "./language-table.ts";
+
+/** Languages that the table doesn't have, and that read like one that it has, by that one. */
+const RELATIVES: Readonly<Record<string, string>> = {
+  ca: "oc",
+  en: "jam pcm sco",
+  es: "ast ch ia lad pap",
+  hr: "bs cnr sr",
+  is: "fo",
+  it: "co",
+  ms: "id min",
+  nl: "af",
+  no: "nb nn",
+  pt: "gl",
+  tl: "ceb fil hil pam",
+  tr: "crh gag",
+};
+
+/** An n-gram that a language has scores this much at least. */
+const BASE_SCORE = 53;
+/** A text of a language that the table doesn't have is taken to score this much for each n-gram in its own one. */
+const UNKNOWN_SCORE = 25;
+/** Another language is certain if it scores as many times as much as the given one, and this much more. */
+const CERTAIN = { times: 2, more: 150, moreBelowWords: 5, moreIfShort: 250 } as const;
+/** Texts in a language score about 100 for each n-gram. */
+const TYPICAL = { score: 70, grams: 12 } as const;
+/** English in a few words, or among names, scores half of that. */
+const NAMED_FROM = 50;
+/** A title of two words is too short to tell. */
+const MIN_WORDS = 3;
+
+/**
+ * The other language that the words certainly read like: "en" or, as relatives can't be told apart, "another". The given
+ * one is a BCP-47 code; if the table doesn't have it, the words must be typical of the other one.
+ */
+export function otherLanguage(words: readonly Word[], language: string): "en" | "another" | undefined {
+  const latin = words.filter(({ isLatin }) => isLatin);
+  if (latin.length < MIN_WORDS || latin.length * 2 <= words.length) return undefined;
+  const grams = gramsOf(latin.filter(({ isName }) => !isName));
+  const scores = scoresOf(grams);
+  const best = scores.indexOf(Math.max(...scores));
+  const bestScore = scores[best] ?? 0;
+  const { language: base } = new Intl.Locale(language);
+  const relatives = Object.entries(RELATIVES).find(([, others]) => others.split(" ").includes(base));
+  const isInLatin = new Intl.Locale(language).maximize().script === "Latn";
+  const given = scores[TABLE_LANGUAGES.indexOf(relatives?.[0] ?? base)] ?? (isInLatin ? undefined : 0);
+  const other = TABLE_LANGUAGES[best] === "en" && bestScore >= NAMED_FROM * grams.size ? "en" : "another";
+  if (given === undefined) {
+    const isTypical = grams.size >= TYPICAL.grams && bestScore >= TYPICAL.score * grams.size;
+    return isTypical ? other : undefined;
+  }
+  const { times, more, moreBelowWords, moreIfShort } = CERTAIN;
+  const needed = times * given + (latin.length < moreBelowWords ? moreIfShort : more);
+  if (bestScore >= needed) return other;
+  return UNKNOWN_SCORE * grams.size >= needed ? "another" : undefined;
+}
+
+/** The n-grams of words as the package makes them: four bytes, each third of a word, with a space at its ends. */
+function gramsOf(words: readonly Word[]): ReadonlySet<string> {
+  const grams = new Set<string>();
+  for (const part of words.flatMap(
+    ({ text }) => text.normalize("NFC").match(/[\p{L}\p{M}'\u2019]+/gu) ?? [],
+  )) {
+    const bytes = Buffer.from(part.toLowerCase()).toString("latin1").slice(0, 70);
+    let at = 0;
+    for (; at + 4 < bytes.length; at += 3) grams.add(`${at === 0 ? " " : ""}${bytes.slice(at, at + 4)}`);
+    grams.add(`${at === 0 ? " " : ""}${bytes.length === 3 ? bytes : bytes.slice(-4)} `);
+  }
+  return grams;
+}
+
+/** Takes about 10 ms, so that only the first order pays for it. */
+const table = lazyValue(() => {
+  const [grams, languages, scores] = readLanguageTable();
+  return { grams: grams.split("\n"), languages: languages.split("\n"), scores };
+});
+
+/** The score of each of the table's languages. Goes once through all lines: to keep them in a map takes 15 MB. */
+function scoresOf(grams: ReadonlySet<string>): readonly number[] {
+  const sums = TABLE_LANGUAGES.map(() => 0);
+  const { grams: lines, languages, scores } = table();
+  let gram = "";
+  let at = 0;
+  lines.forEach((line, index) => {
+    gram = gram.slice(0, Number(line[0])) + line.slice(1);
+    const letters = languages[index] ?? "";
+    if (grams.has(gram))
+      Array.from(letters, indexOf).forEach((language, offset) => {
+        sums[language] = (sums[language] ?? 0) + indexOf(scores[at + offset]) * SCORE_STEP + BASE_SCORE;
+      });
+    at += letters.length;
+  });
+  return sums;
+}
+
+/** The number for which a letter of the table stands. */
+function indexOf(letter = "a"): number {
+  return letter.charCodeAt(0) - 97;
+}
