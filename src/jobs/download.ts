@@ -2,8 +2,7 @@
 // Loaded on first use: it needs undici.
 
 // Not from node:fs/promises, which would be loaded at the start and takes a millisecond.
-import { createWriteStream, promises as fs } from "node:fs";
-import { pipeline } from "node:stream/promises";
+import { promises as fs } from "node:fs";
 import type { Dispatcher } from "undici";
 import type { ServiceConfig } from "../config.ts";
 import { flush } from "../flush.ts";
@@ -23,7 +22,6 @@ const STALL_MS = 30_000;
 const DEADLINE_MS = 30 * 60_000;
 /** Storage answers so until the file has arrived, and a busy host until it has time. */
 const NOT_THERE_YET = new Set([403, 404, 408, 425, 429]);
-const NOT_A_VIDEO = "its link does not lead to a video";
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export interface DownloadOptions {
@@ -46,9 +44,10 @@ export async function download(
   try {
     const isLocal = isLoopback(baseUrl.hostname);
     const { body } = await follow(link, { dispatcher, signal, isLocal, nowMs: options.nowMs });
-    await pipeline(body, checkedBytes, createWriteStream(path, { flags: "wx" }), { signal });
-    const file = await fs.open(path, "r+");
+    // Some mounts take a file only once, from front to back: none of it is opened or written again.
+    const file = await fs.open(path, "wx");
     try {
+      await fs.writeFile(file, checkedBytes(body), { signal });
       await flush(file);
     } finally {
       await file.close();
@@ -109,11 +108,9 @@ function checkedVideo(answer: Dispatcher.ResponseData, nowMs: number): Dispatche
   const { statusCode } = answer;
   if (statusCode !== 200)
     throw new DownloadFailure(`its host answered HTTP ${statusCode}`, {
-      mayPass: statusCode >= 500 || NOT_THERE_YET.has(statusCode),
+      mayPass: statusCode < 300 || statusCode >= 500 || NOT_THERE_YET.has(statusCode),
       retryAfterMs: readRetryAfterMs(answer.headers, nowMs),
     });
-  if (/^(text|image|audio)\/|^application\/\S*(json|xml)/i.test(headerOf(answer, "content-type")))
-    throw new DownloadFailure(NOT_A_VIDEO);
   // A connection that breaks would look like the end of the file.
   const isFramed = headerOf(answer, "content-length") !== "" || headerOf(answer, "transfer-encoding") !== "";
   if (!isFramed) throw new DownloadFailure("its host does not say how long the file is");
@@ -137,8 +134,8 @@ async function* checkedBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
     checkStart(start);
     yield start;
   }
-  if (bytes === 0) throw new DownloadFailure("the file is empty");
-  if (bytes < START_BYTES) throw new DownloadFailure(NOT_A_VIDEO);
+  if (bytes === 0) throw new DownloadFailure("the file is empty", { mayPass: true });
+  if (bytes < START_BYTES) throw notAVideo();
 }
 
 /** Throws for a page, a list of HLS segments, or what was compressed on its way: no player could play the file. */
@@ -146,7 +143,12 @@ function checkStart(start: Buffer): void {
   const isWebm = start.readUInt32BE(0) === 0x1a45dfa3;
   // The first box of an MP4 is nearly always the first of these.
   const isMp4 = /^(?:ftyp|styp|moov|mdat|free|skip|wide)$/.test(start.toString("latin1", 4, START_BYTES));
-  if (!isWebm && !isMp4) throw new DownloadFailure(NOT_A_VIDEO);
+  if (!isWebm && !isMp4) throw notAVideo();
+}
+
+/** Some hosts answer with a page until the file has arrived. */
+function notAVideo(): DownloadFailure {
+  return new DownloadFailure("its link does not lead to a video", { mayPass: true });
 }
 
 function checkSize(bytes: number): void {

@@ -49,6 +49,8 @@ export interface JobRecord {
   readonly createdAtMs?: number;
   /** When this process first saw it completed, in milliseconds since the epoch. */
   readonly seenReadyAtMs?: number;
+  /** Set once this process has seen it running. */
+  readonly wasSeenRunning?: true;
   /** The last link that the service gave, and when, on the monotonic clock. */
   readonly link?: { readonly url: string; readonly atMs: number };
   /** True if the link is unknown or old because the list could not be read. */
@@ -128,7 +130,7 @@ export function withAnswer(record: JobRecord, answer: Job, { atMs, nowMs }: Answ
     state: url === undefined ? answer : { ...answer, finalVideoUrl: url },
     fetchedAtMs: atMs,
     updatedAtMs: nowMs,
-    ...seenReady(record, answer.status, nowMs),
+    ...seen(record, answer.status, nowMs),
     ...(answer.finalVideoUrl !== undefined && linkOf(answer.finalVideoUrl, atMs)),
   };
 }
@@ -141,15 +143,16 @@ export function withListed(record: JobRecord, video: Video, { atMs, nowMs }: Ans
   return {
     ...record,
     listedStatus: status,
-    ...seenReady(record, status, nowMs),
+    ...seen(record, status, nowMs),
     ...(record.createdAtMs === undefined && readCreatedAt(video["createdAt"], nowMs)),
     ...(url !== undefined && linkOf(url, atMs)),
     ...(url !== undefined && isReady && { state: { ...state, finalVideoUrl: url } }),
   };
 }
 
-function seenReady({ seenReadyAtMs }: JobRecord, status: string, nowMs: number) {
-  return stateOf(status) === "ready" && { seenReadyAtMs: seenReadyAtMs ?? nowMs };
+function seen({ seenReadyAtMs }: JobRecord, status: string, nowMs: number): Partial<JobRecord> {
+  if (!isEnded(status)) return { wasSeenRunning: true };
+  return stateOf(status) === "ready" ? { seenReadyAtMs: seenReadyAtMs ?? nowMs } : {};
 }
 
 function linkOf(url: string, atMs: number) {

@@ -145,7 +145,7 @@ export class VideoSaver {
       book.note(jobId, { saved: { state: "saving", path } });
       await this.#write(folder, path, jobId);
       const line = `${JSON.stringify({ jobId, name })}\n`;
-      await this.#whenFree(() => fs.appendFile(join(folder, RECORD), line)).catch((error: unknown) => {
+      await this.#whenFree(() => this.#addLine(folder, line)).catch((error: unknown) => {
         // The video is there. At worst it is saved again after the user has removed it.
         log.warn(`${RECORD} was not written: ${describeFolderError(error)}.`, error);
       });
@@ -178,7 +178,10 @@ export class VideoSaver {
     const { first, max } = ATTEMPT_PAUSE_MS;
     await fs.mkdir(folder, { recursive: true });
     if (await exists(path)) return;
-    const isNew = (book.ageMs(jobId) ?? Infinity) < NEW_JOB_MS;
+    const { wasSeenRunning = false, seenReadyAtMs = -Infinity } = book.get(jobId);
+    // A job that was ordered elsewhere may have been started long ago.
+    const endedMs = wasSeenRunning ? clock.now() - seenReadyAtMs : Infinity;
+    const isNew = Math.min(endedMs, book.ageMs(jobId) ?? Infinity) < NEW_JOB_MS;
     const endsMs = clock.monotonicMs() + MAX_RETRYING_MS;
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted();
@@ -212,13 +215,23 @@ export class VideoSaver {
 
   /** The file of each job that any process has ever saved. */
   async #readNames(folder: string): Promise<ReadonlyMap<string, string>> {
-    const text = await this.#whenFree(() => fs.readFile(join(folder, RECORD), "utf8")).catch(
-      (error: unknown) => {
-        if (HELD.has(errnoOf(error))) throw error;
-        return "";
-      },
-    );
-    return new Map(text.split("\n").flatMap(parseLine));
+    return new Map((await this.#readRecord(folder)).split("\n").flatMap(parseLine));
+  }
+
+  async #readRecord(folder: string): Promise<string> {
+    return this.#whenFree(() => fs.readFile(join(folder, RECORD), "utf8")).catch((error: unknown) => {
+      if (HELD.has(errnoOf(error))) throw error;
+      return "";
+    });
+  }
+
+  async #addLine(folder: string, line: string): Promise<void> {
+    const path = join(folder, RECORD);
+    await fs.appendFile(path, line).catch(async (error: unknown) => {
+      // Mounts that take a file only once refuse to add to one, but take it whole.
+      if (errnoOf(error) !== "EPERM") throw error;
+      await fs.writeFile(path, (await this.#readRecord(folder)) + line);
+    });
   }
 
   /** Tries again for some seconds while another program holds the file. */

@@ -1,10 +1,11 @@
 // FACELESS_SAVE_DIR as a user sees it: finished videos become files.
 
-import { existsSync, promises, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, promises, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { download } from "../../src/jobs/download.ts";
 import { nameOf } from "../../src/jobs/save-video.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { connectLegacy, connectModern, TEST_CLIENTS, type TestClient, textOf } from "../fixtures/clients.ts";
@@ -19,6 +20,7 @@ const VIDEO = Buffer.concat([
   Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * index) % 251)),
 ]);
 const MP4 = { headers: { "content-type": "video/mp4" }, body: VIDEO };
+const PAGE = { headers: { "content-type": "text/html" }, body: "<!doctype html><title>Preparing</title>" };
 const FILE = "GET /final.mp4";
 const UNTITLED = /^faceless-\d{4}-\d\d-\d\d-0f4b6f2e\.mp4$/;
 
@@ -31,6 +33,8 @@ async function setUp(file: Script = MP4) {
   const env = { FACELESS_API_KEY: CANARY, FACELESS_BASE_URL: service.url, FACELESS_SAVE_DIR: folder };
   return { service, folder, env, finalVideoUrl, downloads: () => service.lines(FILE).length };
 }
+
+const held = (code: string) => Object.assign(new Error(code), { code, syscall: "fsync" });
 
 const filesIn = (folder: string) =>
   existsSync(folder) ? readdirSync(folder).filter((name) => name !== ".faceless-saved.jsonl") : [];
@@ -163,32 +167,7 @@ test("a call names the file while it is written, and the file gets its name only
 });
 
 test.each<[string, Script, string]>([
-  ["answers that it is gone", { status: 404 }, "its host answered HTTP 404"],
-  [
-    "answers with a page",
-    { headers: { "content-type": "text/html" }, body: "<p>" },
-    "its link does not lead to a video",
-  ],
-  [
-    "answers with a page that it calls a file",
-    {
-      headers: { "content-type": "application/octet-stream" },
-      body: "<!doctype html><title>Sign in</title>",
-    },
-    "its link does not lead to a video",
-  ],
-  [
-    "answers with a list of HLS segments",
-    { headers: { "content-type": "application/vnd.apple.mpegurl" }, body: "#EXTM3U\n#EXT-X-VERSION:3\n" },
-    "its link does not lead to a video",
-  ],
-  [
-    "compresses the file, though nobody asked for that",
-    { headers: { ...MP4.headers, "content-encoding": "gzip" }, body: gzipSync(VIDEO) },
-    "its link does not lead to a video",
-  ],
-  ["answers with a few bytes", { ...MP4, body: VIDEO.subarray(0, 7) }, "its link does not lead to a video"],
-  ["answers with nothing", { ...MP4, body: "" }, "the file is empty"],
+  ["answers that it is gone", { status: 410 }, "its host answered HTTP 410"],
   [
     "names more than 500 MB",
     (_, { outgoing }) => void outgoing.writeHead(200, { "content-length": 500 * 1024 * 1024 + 1 }).write("x"),
@@ -223,6 +202,55 @@ test.each<[string, Script, string]>([
   expect(client.stderr()).toContain(`The video of job ${JOB_ID} was not saved: ${problem}.`);
 });
 
+test.each<[string, Script]>([
+  ["a missing file", { status: 404 }],
+  ["a page", PAGE],
+  ["a page that is called a file", { ...PAGE, headers: { "content-type": "application/octet-stream" } }],
+  ["a list of HLS segments", { ...MP4, body: "#EXTM3U\n#EXT-X-VERSION:3\n" }],
+  [
+    "a file that it compresses",
+    { headers: { ...MP4.headers, "content-encoding": "gzip" }, body: gzipSync(VIDEO) },
+  ],
+  ["a few bytes", { ...MP4, body: VIDEO.subarray(0, 7) }],
+  ["nothing", { ...MP4, body: "" }],
+] as const)("of a host that answers with %s nothing is kept", async (_, script) => {
+  const service = await scriptedService({ [FILE]: script });
+  const path = join(temporaryFolder(), "part");
+  const options = {
+    service: { baseUrl: new URL(service.url), proxies: {} },
+    signal: new AbortController().signal,
+    nowMs: 0,
+  };
+
+  // It may be there later.
+  await expect(download(`${service.url}/final.mp4`, path, options)).rejects.toMatchObject({ mayPass: true });
+  expect(existsSync(path) ? readFileSync(path, "utf8") : "").toBe("");
+});
+
+test("a video is written through one opening of its file, which some mounts allow only once", async () => {
+  const { env } = await setUp();
+  const opened = vi.spyOn(promises, "open");
+  onTestFinished(() => void vi.restoreAllMocks());
+  const client = await connectLegacy({ env });
+
+  expect(await outcome(client)).toMatch(/^It is saved as /);
+  expect(opened.mock.calls.filter(([path]) => String(path).endsWith(".part"))).toHaveLength(1);
+  expect(opened.mock.calls.map(([, flags]) => flags)).not.toContain("r+");
+});
+
+test("on a mount that refuses to add to a file, the list of saved files is written whole", async () => {
+  const { env, folder } = await setUp();
+  vi.spyOn(promises, "appendFile").mockRejectedValue(held("EPERM"));
+  onTestFinished(() => void vi.restoreAllMocks());
+  const record = join(folder, ".faceless-saved.jsonl");
+  mkdirSync(folder);
+  writeFileSync(record, `{"jobId":"${OTHER_JOB_ID}","name":"x.mp4"}\n`);
+  const client = await connectLegacy({ env });
+
+  expect(await outcome(client)).toMatch(/^It is saved as /);
+  expect(readFileSync(record, "utf8")).toMatch(new RegExp(`^.*${OTHER_JOB_ID}.*\n.*${JOB_ID}.*\n$`));
+});
+
 test("a download that breaks off is restarted, three times at most", async () => {
   const cut: Script = (_, { outgoing }) => {
     outgoing.writeHead(200, { "content-type": "video/mp4", "content-length": VIDEO.length });
@@ -244,6 +272,9 @@ test("a download that breaks off is restarted, three times at most", async () =>
 test.each<[string, Script]>([
   ["is busy for a second", [{ status: 429, headers: { "retry-after": "1" } }, MP4]],
   ["does not have the file yet", [{ status: 404 }, { status: 403 }, MP4]],
+  ["has accepted the request, and has nothing yet", [{ status: 202 }, { status: 204 }, MP4]],
+  ["answers with a page and with nothing first", [PAGE, { ...MP4, body: "" }, MP4]],
+  ["calls the file a text", { headers: { "content-type": "text/plain" }, body: VIDEO }],
   ["sends the first bytes one by one", (_, { outgoing }) => void sendSlowly(outgoing)],
   ["has a WebM file", { ...MP4, body: Buffer.from("1a45dfa3a3428681", "hex") }],
 ])("a video is saved from a host that %s", async (_, file) => {
@@ -262,8 +293,6 @@ async function sendSlowly(outgoing: ServerResponse): Promise<void> {
   }
   outgoing.end(VIDEO.subarray(12));
 }
-
-const held = (code: string) => Object.assign(new Error(code), { code, syscall: "fsync" });
 
 test.each(["EPERM", "EACCES", "EBUSY"])(
   "a file that another program holds for a moment (%s) is saved all the same, from one download",

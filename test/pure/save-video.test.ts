@@ -65,7 +65,7 @@ function setUp(download: (attempt: number) => Error | undefined, ageMs = 4 * MIN
     }
     return saved();
   };
-  return { folder, attempts, looks, warnings, seconds, end };
+  return { folder, book, attempts, looks, warnings, seconds, end };
 }
 
 const refused = (retryAfterMs?: number) =>
@@ -104,6 +104,18 @@ test("an older video's file that is refused is requested three times", async () 
 
   expect(await end()).toMatchObject({ state: "failed" });
   expect(attempts).toEqual([0, 1, 3]);
+});
+
+test("a job that was ordered elsewhere is new if this process saw it run and end in the last half hour", async () => {
+  const seen = setUp(() => refused(), 31 * MINUTE_MS);
+  seen.book.update({ jobId: JOB_ID, status: "processing", done: false, videoUrls: [] });
+  expect(await seen.end()).toMatchObject({ state: "failed" });
+  expect(seen.attempts.length).toBeGreaterThan(3);
+
+  const listed = setUp(() => refused(), 31 * MINUTE_MS);
+  listed.book.updateFromPage([{ jobId: JOB_ID, status: "processing" }], { isFirstPage: true });
+  expect(await listed.end()).toMatchObject({ state: "failed" });
+  expect(listed.attempts.length).toBeGreaterThan(3);
 });
 
 test("a save fails if another program holds the file for ten seconds", async () => {
