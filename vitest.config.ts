@@ -20,7 +20,7 @@ function differs(...paths: readonly string[]): boolean {
 const isModelNeeded =
   process.env["CI"] !== undefined ||
   process.env["MODEL"] !== undefined ||
-  differs("src/idempotency", "test/model");
+  differs("src/idempotency", "src/mcp/elicitation.ts", "test/model");
 
 /** These import the whole server, so each change would run them. A tool's own file can't break what they test. */
 const isNetworkNeeded =

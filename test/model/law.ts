@@ -21,7 +21,10 @@ export function carryOut(
   const earlier = state.carriedOut.filter(
     (other) =>
       other.entryId === entryId ||
-      (!other.isDenied && canKnow(state, sent, other) && canKnow(state, other, sent)),
+      (!other.isDenied &&
+        !state.forgotten.includes(other.entryId) &&
+        canKnow(state, sent, other) &&
+        canKnow(state, other, sent)),
   );
   const again = earlier.filter(
     (other) =>
@@ -64,6 +67,11 @@ export function answer(
   if (underWay === undefined) return { ...state, codes };
   const violation = `${call} was given a code while the request of ${callOf({ entryId: underWay.id })} is under way.`;
   return { ...state, codes, violation };
+}
+
+/** A yes to a series lasts until an hour has passed without an order, by a clock that may be set. */
+export function isSeriesOn(seriesMs: number | undefined, nowMs: number): boolean {
+  return seriesMs !== undefined && Math.abs(nowMs - seriesMs) < 60 * 60_000;
 }
 
 /** The entries of these lines that guard against a repeat. */

@@ -1,22 +1,26 @@
 // A process of the model: the real code of src/idempotency, which waits for the scheduler before each
 // operation. Its next step depends only on its steps so far, so each step is run once and remembered.
 
+import type { ServerContext } from "@modelcontextprotocol/server";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { BridgeError, DeadlineError, type Outcome } from "../../src/errors.ts";
-import { GenerateOnce } from "../../src/idempotency/generate-once.ts";
+import { GenerateOnce, type OrderPlan } from "../../src/idempotency/generate-once.ts";
 import { Journal } from "../../src/idempotency/journal.ts";
 import { JournalFiles } from "../../src/idempotency/journal-files.ts";
 import type { PrivateFolder } from "../../src/idempotency/private-folder.ts";
 import { type Published, PublishOnce } from "../../src/idempotency/publish-once.ts";
 import { Guard } from "../../src/idempotency/guard.ts";
+import type { Server } from "../../src/mcp/connected-client.ts";
+import { Elicitation } from "../../src/mcp/elicitation.ts";
+import type { Progress } from "../../src/mcp/progress.ts";
 import type { StartedJob, Job, Publication } from "../../src/service/responses.ts";
 import { OPERATIONS } from "../../src/service/client.ts";
 import { statusError } from "../../src/service/errors.ts";
 import type { CallOptions } from "../../src/service/request-sender.ts";
 import { MIN_ATTEMPT_MS, retryDelayMs } from "../../src/service/retry.ts";
-import { entriesOf, inSandbox, keysOf, postedOn } from "./law.ts";
+import { entriesOf, inSandbox, isSeriesOn, keysOf, postedOn } from "./law.ts";
 import { textFor } from "../../src/sentences.ts";
 import { Call, type Client, type Program, type Line, type Surroundings, type Operation } from "./types.ts";
 import { type Refusal, REFUSALS } from "./types.ts";
@@ -40,11 +44,11 @@ export async function goOn(
   state: ProcessState,
   operation: number,
   word: Word,
-  { files, wallMs }: Surroundings,
+  { files, wallMs, forgotten }: Surroundings,
 ): Promise<Next> {
   const seen = state.pending[operation]?.kind === "look" ? files.id : "";
-  const key = `${operation} ${word} ${seen} ${wallMs}`;
-  const step = { before: state.step, operation, word, around: { files, wallMs } };
+  const key = `${operation} ${word} ${seen} ${wallMs} ${forgotten.length}`;
+  const step = { before: state.step, operation, word, around: { files, wallMs, forgotten } };
   const next = state.next.get(key) ?? (await run(state.program, state, step));
   state.next.set(key, next);
   return next;
@@ -83,12 +87,18 @@ class Process {
   readonly #program: Program;
   readonly #calls: Call[] = [];
   #waiting: Waiting[] = [];
-  #around: Surroundings = { files: { id: 0, texts: new Map(), lines: [] }, wallMs: 0 };
+  #around: Surroundings = {
+    files: { id: 0, texts: new Map(), lines: [] },
+    wallMs: 0,
+    forgotten: [],
+  };
   readonly #read = new Map<string, Line>();
   readonly #written = new Map<string, Line>();
   /** Outcomes that the disk didn't take. */
   #kept: readonly Line[] = [];
   #finish = async () => {};
+  #seriesMs: number | undefined;
+  #elicitation: Elicitation | undefined;
   #isEnding = false;
 
   constructor(program: Program) {
@@ -117,6 +127,7 @@ class Process {
       read: [...this.#read.values()],
       unread: [...this.#written].filter(([key]) => !this.#read.has(key)).map(([, line]) => line),
       kept: this.#kept,
+      seriesMs: this.#seriesMs,
       isEnding: this.#isEnding,
     };
   }
@@ -138,7 +149,7 @@ class Process {
   #client(): Client {
     const now = () => this.#around.wallMs;
     let ids = 0;
-    const { isPatient, isSandbox } = this.#program;
+    const { isPatient, isSandbox, asksFirst } = this.#program;
     const journal = new Journal({
       isSandbox,
       // The disk takes as long as the scheduler wants.
@@ -192,14 +203,17 @@ class Process {
       service: {
         generate: ({ topic }, options) =>
           this.#request<StartedJob>([topic], options, undefined, (entryId) => ({
-            jobId: `job of ${entryId}`,
+            jobId: jobOf(entryId),
             status: "processing",
           })),
         listVideos: async () => ({ videos: [] }),
       },
       maxGenerations: this.#program.maxGenerations,
-      tryReadJob: async (jobId) =>
-        ({ jobId, status: "processing", done: false, videoUrls: [] }) satisfies Job,
+      tryReadJob: async (jobId) => {
+        if (this.#around.forgotten.some((entryId) => jobId === jobOf(entryId))) return "not found";
+        return { jobId, status: "processing", done: false, videoUrls: [] } satisfies Job;
+      },
+      isSandbox,
       jobs: {
         snapshot: () => new Set<string>(),
         hasFailed: () => false,
@@ -228,11 +242,50 @@ class Process {
     return {
       generate: (topic, code) =>
         this.#call(code, [topic], async () => {
-          const started = await generate.run({ topic }, { confirm: code, ask: agree });
+          const ask = asksFirst ? this.#askUser(now) : agree;
+          const started = await generate.run({ topic }, { confirm: code, asksFirst, ask });
           return started.alreadyStarted ? started : {};
         }),
       publish: (platforms, code) =>
         this.#call(code, platforms, () => publish.run({ jobId: JOB, platforms }, agree, { confirm: code })),
+    };
+  }
+
+  /** Asks by the real code, in the legacy protocol. The law: an order without its own yes is covered by a series. */
+  #askUser(now: () => number): (plan: OrderPlan) => Promise<{ userMs: number }> {
+    this.#elicitation ??= new Elicitation({
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      // The user answers before anything times out.
+      clock: { now, monotonicMs: () => 0, after: () => () => {} },
+      client: { conversation: 1 },
+    });
+    const elicitation = this.#elicitation;
+    return async ({ key, repeat }) => {
+      const call = this.#caller();
+      let own: Word | undefined;
+      const offersSeries = repeat === undefined;
+      const question = { key, message: key, verb: "pay", no: "no", yes: "yes", tooLate: "" };
+      const send = async () => {
+        own = await this.#until({ kind: "answer", offersSeries });
+        if (own !== "yes") this.#seriesMs = own === "series" ? now() : undefined;
+        return { action: "accept", content: { decision: own } };
+      };
+      // eslint-disable-next-line typescript/no-unsafe-type-assertion -- all that Elicitation uses of them
+      const [server, request, progress] = [
+        { getClientCapabilities: () => ({ elicitation: {} }) },
+        { signal: new AbortController().signal, send },
+        { notifyAlive() {} },
+      ] as unknown as [Server, ServerContext["mcpReq"], Progress];
+      call.consent = "refused";
+      await elicitation.confirm(server, request, progress, async () => ({
+        ...question,
+        ...(offersSeries && { yesToAll: "series" }),
+      }));
+      const hasSeries = own === undefined && isSeriesOn(this.#seriesMs, now());
+      if (hasSeries) this.#seriesMs = now();
+      if (hasSeries || own === "yes" || own === "series") call.consent = "given";
+      Object.assign(call, { agreedTo: call.decidedBy, seen: [] });
+      return { userMs: 0 };
     };
   }
 
@@ -245,7 +298,8 @@ class Process {
     const call = this.#caller();
     const made = call.made + 1;
     const keys = this.#program.isSandbox ? asked.map(inSandbox) : asked;
-    Object.assign(call, { code, keys, made, isLate: false, agreedTo: undefined, seen: [] });
+    const fresh = { isLate: false, agreedTo: undefined, seen: [], consent: "none" };
+    Object.assign(call, { code, keys, made, ...fresh });
     const answer = await run().then(
       ({ code: issued, results = [] }) => ({
         code: issued,
@@ -271,6 +325,8 @@ class Process {
     const call = this.#caller();
     const keys = this.#program.isSandbox ? asked.map(inSandbox) : asked;
     const { code, entryId, seen } = call;
+    if (this.#program.asksFirst && call.consent !== "given")
+      throw new Error(`It sends an order, though the consent to it is ${call.consent}.`);
     // These led to the decision to send, and no longer matter.
     Object.assign(call, { code: undefined, seen: [], isLate: false });
     for (let attempt = 1; ; attempt += 1) {
@@ -348,6 +404,10 @@ class Process {
 
 function versionOf({ id, outcome }: { readonly id: string; readonly outcome?: string | undefined }): string {
   return `${id} ${outcome}`;
+}
+
+function jobOf(entryId: string): string {
+  return `job of ${entryId}`;
 }
 
 function isRefusal(word: Word): word is Refusal {

@@ -1,6 +1,6 @@
 // The calls of two processes in the model.
 
-import type { Client, Scenario } from "./types.ts";
+import type { Client, Run, Scenario } from "./types.ts";
 
 const generate =
   (topic = "Tides") =>
@@ -22,6 +22,12 @@ const publishWithCode =
     const code = await client.publish(platforms);
     if (code !== undefined) await client.publish(platforms, code);
   };
+
+/** Makes two calls, one after the other. */
+const again = (first: Run, second: Run) => async (client: Client) => {
+  await first(client);
+  await second(client);
+};
 
 /** Two calls, of one process and of two, with a code and without. */
 export const PAIRS: readonly Scenario[] = [
@@ -57,6 +63,25 @@ export const PAIRS: readonly Scenario[] = [
   {
     name: "the same video from the sandbox and from the service",
     calls: { Q: [generateWithCode], S: [generate()] },
+  },
+  {
+    name: "the same video again in a sandbox that forgets its jobs",
+    calls: { S: [again(generate(), generate()), generateWithCode] },
+  },
+  {
+    name: "two videos at once from a process whose user is asked",
+    calls: { P: [generate(), generate("The moon")] },
+    asking: ["P"],
+  },
+  {
+    name: "a video, a repeat and another video from a process whose user is asked",
+    calls: { P: [again(again(generate(), generateWithCode), generate("The moon"))] },
+    asking: ["P"],
+  },
+  {
+    name: "the same video from two processes whose users are asked",
+    calls: { P: [generate()], Q: [generateWithCode] },
+    asking: ["P", "Q"],
   },
   {
     name: "the same platform from the sandbox and from the service",

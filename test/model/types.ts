@@ -6,6 +6,10 @@ export interface Client {
   publish(platforms: readonly string[], code?: string): Promise<string | undefined>;
 }
 
+/** What the user can answer to a question before an order. `series` is a yes to further orders, too. */
+export const USERS_WORDS = ["yes", "series", "no"] as const;
+export type UsersWord = (typeof USERS_WORDS)[number];
+
 export type Run = (client: Client) => Promise<unknown>;
 
 export interface Program {
@@ -17,6 +21,8 @@ export interface Program {
   readonly isPatient: boolean;
   /** It uses the sandbox. */
   readonly isSandbox: boolean;
+  /** Its user is asked before each order. */
+  readonly asksFirst: boolean;
   /** All states that it was in, by their content. */
   readonly states: Map<string, ProcessState>;
 }
@@ -44,6 +50,8 @@ export interface Files {
 export interface Surroundings {
   readonly files: Files;
   readonly wallMs: number;
+  /** Entries of a sandbox that was restarted since: it doesn't know their jobs any more. */
+  readonly forgotten: readonly string[];
 }
 
 /** A request that the service has. */
@@ -78,12 +86,15 @@ export type Wanted =
   | { readonly kind: "record"; readonly file: string; readonly text: string; readonly lines: readonly Line[] }
   | Ask
   /** The answer that comes after the call's end. */
-  | { readonly kind: "late"; readonly entryId: string };
+  | { readonly kind: "late"; readonly entryId: string }
+  /** The user's answer. */
+  | { readonly kind: "answer"; readonly offersSeries: boolean };
 export type Operation = Wanted & { readonly call: string };
 
 /** How an operation ends, if there are several ways. */
 export type Word =
   | ""
+  | UsersWord
   | "time over"
   | "disk error"
   | "carried out"
@@ -134,6 +145,8 @@ export interface ProcessState {
   readonly unread: readonly Line[];
   /** Outcomes that the disk didn't take, which are written with the next line. */
   readonly kept: readonly Line[];
+  /** When the last order of a series was agreed to, by the wall clock; undefined after a no. */
+  readonly seriesMs: number | undefined;
   /** True once it has begun to end. */
   readonly isEnding: boolean;
   /** The last step of one of the runs that lead to this state. */
@@ -159,6 +172,8 @@ export class Call {
   seen: readonly string[] = [];
   /** Its own entry that has no outcome yet. */
   entryId = "";
+  /** What its user has said to the order that it is about to send, themselves or by a series. */
+  consent: "none" | "given" | "refused" = "none";
   /** True if an error, and not an earlier request, prevents its own from being sent. */
   hasFailed = false;
   isOver = false;
@@ -188,13 +203,13 @@ export interface Scenario {
   readonly maxGenerations?: number;
   /** The processes whose calls wait for as long as an answer may come. */
   readonly patient?: readonly string[];
+  /** The processes whose users are asked before each order. */
+  readonly asking?: readonly string[];
 }
 
-export interface State {
+export interface State extends Surroundings {
   /** By name. Undefined once it has crashed or has nothing left to do. */
   readonly processes: Readonly<Record<string, ProcessState | undefined>>;
-  readonly files: Files;
-  readonly wallMs: number;
   readonly faultsLeft: number;
   readonly carriedOut: readonly CarriedOut[];
   /** Entries that were on the disk when it was emptied: other processes can't know them. */

@@ -2,9 +2,17 @@
 // disk, service and clocks. A state never changes: its actions lead to other states.
 
 import { createHash } from "node:crypto";
-import { answer, carryOut, entriesOf, processOf, SANDBOX } from "./law.ts";
+import { answer, carryOut, entriesOf, isSeriesOn, processOf, SANDBOX } from "./law.ts";
 import { goOn, start } from "./process.ts";
-import { type Ask, type Files, type Line, type Next, type Operation, REFUSALS } from "./types.ts";
+import {
+  type Ask,
+  type Files,
+  type Line,
+  type Next,
+  type Operation,
+  REFUSALS,
+  USERS_WORDS,
+} from "./types.ts";
 import type { ProcessState, Program, Run } from "./types.ts";
 import type { Scenario, Sent, State, Word } from "./types.ts";
 
@@ -55,6 +63,7 @@ export class World {
       faultsLeft: faults,
       carriedOut: [],
       lost: [],
+      forgotten: [],
       codes: {},
     };
     for (const [name, runs] of Object.entries(this.#scenario.calls)) {
@@ -177,6 +186,10 @@ export class World {
           ...(isEnding ? [["asks nothing, as its process ends", "not_sent"] as const] : []),
         ];
       }
+      case "answer": {
+        const words = USERS_WORDS.filter((word) => word !== "series" || operation.offersSeries);
+        return words.map((word) => [`hears "${word}" from its user`, word]);
+      }
       case "late":
         return [
           ["gets the late answer", "carried out"],
@@ -197,6 +210,10 @@ export class World {
     ];
     const emptied = { ...state, files: this.#filesOf(new Map(), []), lost: ids };
     if (files.lines.length > 0) faults.push(["The state folder is removed", () => emptied]);
+    const made = state.carriedOut.map(({ entryId }) => entryId);
+    const forgotten = made.filter((entryId) => processOf(entryId) === SANDBOX);
+    if (forgotten.length > state.forgotten.length)
+      faults.push(["The sandbox is restarted", () => ({ ...state, forgotten })]);
     for (const { program, isEnding } of aliveIn(state)) {
       const { name } = program;
       faults.push([`${name} crashes`, () => this.#withoutProcess(state, name)]);
@@ -206,10 +223,11 @@ export class World {
   }
 
   #program(name: string, calls: ReadonlyMap<string, Run>): Program {
-    const { maxGenerations, patient = [] } = this.#scenario;
+    const { maxGenerations, patient = [], asking = [] } = this.#scenario;
     const isPatient = patient.includes(name);
     const isSandbox = name === SANDBOX;
-    return { name, calls, maxGenerations, isPatient, isSandbox, states: new Map() };
+    const asksFirst = asking.includes(name);
+    return { name, calls, maxGenerations, isPatient, isSandbox, asksFirst, states: new Map() };
   }
 
   async #goOn(state: State, name: string, operation: Operation | undefined, word: Word): Promise<State> {
@@ -270,9 +288,10 @@ function partsOf({ processes, files, wallMs, codes, carriedOut, ...state }: Stat
   return [
     ["files", today, names, entries(files.lines), state],
     ...carriedOut,
-    ...alive.map(({ program: { name }, isEnding, kept, read, unread }) => [
+    ...alive.map(({ program: { name }, isEnding, seriesMs, kept, read, unread }) => [
       name,
       isEnding,
+      isSeriesOn(seriesMs, wallMs) && age(wallMs - (seriesMs ?? 0)),
       entries(kept),
       entries([...read, ...looked, ...unread]),
     ]),
