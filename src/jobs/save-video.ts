@@ -189,7 +189,7 @@ export class VideoSaver {
         return await this.#inSlot(() => this.#writeOnce(folder, path, jobId));
       } catch (error) {
         if (!(error instanceof DownloadFailure) || !error.mayPass) throw error;
-        const pauseMs = error.retryAfterMs ?? Math.min(max, first * 2 ** (attempt - 1));
+        const pauseMs = Math.max(first, error.retryAfterMs ?? Math.min(max, first * 2 ** (attempt - 1)));
         const isLast = isNew
           ? clock.monotonicMs() + pauseMs > endsMs
           : attempt === MAX_ATTEMPTS || pauseMs > max;

@@ -99,6 +99,13 @@ test("a host that asks to wait is asked again after that, unless it takes too lo
   expect(impatient.attempts).toEqual([0]);
 });
 
+test("a host that asks for no wait at all is asked once a second", async () => {
+  const { attempts, end } = setUp((attempt) => (attempt < 4 ? refused(0) : undefined));
+
+  expect(await end()).toMatchObject({ state: "saved" });
+  expect(attempts).toEqual([0, 1, 2, 3]);
+});
+
 test("an older video's file that is refused is requested three times", async () => {
   const { attempts, end } = setUp(() => refused(), 31 * MINUTE_MS);
 
