@@ -8,28 +8,31 @@ export class IdempotencyKeys {
   /** The first request with each key, as JSON, and its reply; undefined while it still runs. */
   readonly #first = new Map<string, { readonly request: string; readonly reply: Reply } | undefined>();
 
-  /** Reads a request and carries it out, unless its key has come before. */
+  /** Carries a request out, unless its key has come before. */
   async answer(
     key: string | undefined,
     read: () => Promise<unknown>,
     carryOut: (given: unknown) => Reply,
   ): Promise<Reply> {
     if (key === undefined) return carryOut(await read());
-    const isFirst = !this.#first.has(key);
-    if (isFirst) this.#first.set(key, undefined);
+    if (this.#first.has(key)) return this.#repeat(key, JSON.stringify(await read()));
+    this.#first.set(key, undefined);
     try {
       const given = await read();
-      const request = JSON.stringify(given);
-      if (isFirst) this.#first.set(key, { request, reply: carryOut(given) });
-      const first = this.#first.get(key);
-      if (first === undefined)
-        throw new ServiceError(409, "in_progress", "The first request with this Idempotency-Key still runs.");
-      if (first.request !== request)
-        throw new ServiceError(422, "key_reused", "This Idempotency-Key came with another request before.");
-      return first.reply;
+      const reply = carryOut(given);
+      this.#first.set(key, { request: JSON.stringify(given), reply });
+      return reply;
     } catch (error) {
-      if (isFirst) this.#first.delete(key);
+      this.#first.delete(key);
       throw error;
     }
+  }
+
+  #repeat(key: string, request: string): Reply {
+    const first = this.#first.get(key);
+    if (first === undefined)
+      throw new ServiceError(409, "in_progress", "The first request with this Idempotency-Key still runs.");
+    if (first.request === request) return first.reply;
+    throw new ServiceError(422, "key_reused", "This Idempotency-Key came with another request before.");
   }
 }

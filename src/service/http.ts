@@ -84,9 +84,7 @@ export class Http {
     if (this.#isDestroyed) throw new TransportFailure({ ...SHUTTING_DOWN, sent: false });
     if (signal?.aborted === true) throw new TransportFailure({ ...CANCELLED, sent: false });
 
-    const exchange = new Exchange(request.redact, () => {
-      if (mayBegin?.() === false) exchange.giveUp(tookTooLong(toldMs));
-    });
+    const exchange = new Exchange(request);
     this.#exchanges.add(exchange);
     const mustFinish = () => mayBegin !== undefined && exchange.isSent;
     const onCancel = () => {
@@ -97,7 +95,7 @@ export class Http {
     let isOver = false;
     // On a connection that is dead without a sign, the outcome of a paid request would be unknown.
     const dispatcher = mayBegin !== undefined || isFresh ? this.#fresh : this.#shared;
-    const answer = exchange.run(dispatcher, request).finally(() => {
+    const answer = exchange.run(dispatcher).finally(() => {
       isOver = true;
       clearTimeout(timer);
       signal?.removeEventListener("abort", onCancel);
@@ -141,8 +139,7 @@ export class Http {
  * never an error's code: the same codes occur before and after.
  */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #redact: Redact;
-  readonly #beforeSending: () => void;
+  readonly #request: HttpRequest;
   #resolve: (answer: ServiceResponse) => void = () => {};
   #reject: (failure: TransportFailure) => void = () => {};
   #controller: Dispatcher.DispatchController | undefined; // set once the request counts as sent
@@ -151,10 +148,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #headers: Record<string, ResponseHeaders[string]> = {};
   readonly #chunks: Buffer[] = [];
 
-  /** `beforeSending` is called just before the first byte is sent, and may still give it up. */
-  constructor(redact: Redact, beforeSending: () => void) {
-    this.#redact = redact;
-    this.#beforeSending = beforeSending;
+  constructor(request: HttpRequest) {
+    this.#request = request;
   }
 
   /** Changes with each part of the answer. */
@@ -166,12 +161,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     return this.#controller !== undefined;
   }
 
-  run(dispatcher: Dispatcher, { url, method, headers, body }: HttpRequest): Promise<ServiceResponse> {
+  run(dispatcher: Dispatcher): Promise<ServiceResponse> {
+    const { url, method, headers, body = null } = this.#request;
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
       const path = `${url.pathname}${url.search}`;
-      dispatcher.dispatch({ origin: url.origin, path, method, headers, body: body ?? null }, this);
+      dispatcher.dispatch({ origin: url.origin, path, method, headers, body }, this);
     });
   }
 
@@ -188,7 +184,8 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   /** undici calls this just before it writes the header: from here on, the request counts as sent. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#beforeSending();
+    const { mayBegin, deadlineMs, toldMs = deadlineMs } = this.#request;
+    if (mayBegin?.() === false) this.giveUp(tookTooLong(toldMs));
     if (this.#givenUp === undefined) this.#controller = controller;
     else controller.abort(this.#givenUp);
   }
@@ -197,8 +194,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     // A status below 200 only says that an answer will come.
     if (status < 200) return;
     this.#status = status;
+    const { redact } = this.#request;
     for (const [name, value] of Object.entries(headers))
-      this.#headers[name] = typeof value === "string" ? this.#redact(value) : value?.map(this.#redact);
+      this.#headers[name] = typeof value === "string" ? redact(value) : value?.map(redact);
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {

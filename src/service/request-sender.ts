@@ -36,16 +36,11 @@ export interface CallOptions {
   readonly background?: boolean | undefined;
   /** True if it uses no kept connection, which may be dead: a late answer would be useless. */
   readonly isFresh?: boolean | undefined;
-  /** The journal's entry of a paid or public request. */
-  readonly entry?: RecordedRequest | undefined;
-}
-
-/** A request that was recorded before it is sent. */
-export interface RecordedRequest {
-  /** Sent as the Idempotency-Key, so that whatever is repeated on its way is known to be one request. */
-  readonly id: string;
-  /** When it was recorded, in milliseconds since the epoch by this computer's clock. */
-  readonly begunAtMs: number;
+  /**
+   * The journal's entry of a paid or public request, recorded at this time since the epoch by this computer's clock. The
+   * Idempotency-Key is its id, so that what is repeated on its way is known to be one request.
+   */
+  readonly entry?: { readonly id: string; readonly begunAtMs: number } | undefined;
 }
 
 export interface RequestParts {

@@ -16,7 +16,7 @@ import { createServer as startProcess, type Server } from "./server.ts";
 
 const SERVERS = 2;
 /** Callers, each with one order at a time. */
-const CALLERS = 8;
+const CALLERS = 12;
 const MAX_REQUESTS = 30;
 const RENDER_MS = { min: 5_000, max: 30_000 };
 const PHASE_MS = { min: 500, max: 5_000 };
@@ -24,6 +24,8 @@ const PHASE_MS = { min: 500, max: 5_000 };
 const PATIENCE_MS = 180_000;
 /** A caller looks again after this. */
 const PAUSE_MS = 2_000;
+/** Having been told the end, a caller waits for it once more after this: what is known answers, however reads fail. */
+const LATER_MS = 6_000;
 const WINDOW_MS = 10_000;
 
 const FAULTS = ["refuses", "hangs", "resets", "503", "429", "429 for a second", "page", "gzip"] as const;
@@ -149,7 +151,11 @@ async function orderAndWait(
       jobId = ordered?.["jobId"] ?? (await findJob(call, topic));
     } else {
       const state = await call("get_video_status", { jobId, waitSeconds: 45 });
-      if (state?.["done"] === true) return z.string().parse(jobId);
+      if (state?.["done"] === true) {
+        await sleep(LATER_MS);
+        const again = await call("get_video_status", { jobId, waitSeconds: 10 });
+        if (again?.["done"] === true) return z.string().parse(jobId);
+      }
     }
     await sleep(PAUSE_MS);
   }
