@@ -94,6 +94,11 @@ const NO_HOME_FOLDER: ConfigProblem = {
   problem: "is not set, and this user has no home folder that could keep the journal",
   fix: "Set it to the absolute path of an existing folder, or set HOME to a folder that this user can write to",
 };
+const SANDBOX_KEY_ELSEWHERE: ConfigProblem = {
+  variable: "FACELESS_API_KEY",
+  problem: "is the sandbox's key, while FACELESS_BASE_URL leads away from this computer",
+  fix: `${NEW_KEY}, or set FACELESS_BASE_URL to the address of your sandbox, such as http://127.0.0.1:8080`,
+};
 const LOG_LEVEL_DEFAULT = "warn";
 const SANDBOX_SECONDS_DEFAULT = 20;
 
@@ -248,6 +253,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
   const apiKey = startsSandbox ? undefined : read(SETTINGS.apiKey);
   const baseUrl = startsSandbox ? undefined : read(SETTINGS.baseUrl);
   const isProxied = baseUrl !== undefined && !isLoopback(baseUrl.hostname);
+  if (isProxied && apiKey === SANDBOX_KEY) problems.push(SANDBOX_KEY_ELSEWHERE);
   const proxies = isProxied
     ? { https: read(SETTINGS.httpsProxy), http: read(SETTINGS.httpProxy), none: read(SETTINGS.noProxy) }
     : {};

@@ -17,6 +17,8 @@ export const EXAMPLE_URL = "https://videos.example.com";
 export const SANDBOX_KEY = "fl_sandbox";
 /** Replaces the key if the other settings are read without one. No service knows it. */
 export const NO_KEY = "fl_none";
+/** "fl_example", "fl_...", "fl_xxxx", "fl_your_key" and "fl_<key>": what documents write in a key's place. */
+const EXAMPLE_KEYS = /^fl_(?:example|your.*|<.*>|…|(.)\1{2,60})$/iu;
 const STILL_EXAMPLE = "is still the example";
 const SWAPPED = "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were swapped, swap them back";
 export const IN_QUOTES = { problem: "is in quotes", fix: "Remove the quotes around it" };
@@ -35,7 +37,7 @@ export function parseKey(key: string): string | Mistake {
   const fix = `Check that the whole key was copied, and nothing else. ${NEW_KEY}`;
   if (/^https?:/i.test(key)) return { problem: "holds a URL, not a key", fix: SWAPPED };
   if (isQuoted(key)) return IN_QUOTES;
-  if (key === EXAMPLE_KEY)
+  if (EXAMPLE_KEYS.test(key))
     return { problem: STILL_EXAMPLE, fix: `Put your own key in its place. ${NEW_KEY}` };
   if (!key.startsWith("fl_")) return { problem: "does not begin with fl_", fix };
   if (!USABLE_KEY.test(key)) return { problem: "has characters or a length that no key has", fix };

@@ -134,13 +134,20 @@ export const generateVideo = defineTool({
     });
     if (!started.alreadyStarted) {
       const { jobId, status } = started.startedJob;
+      const state = stateOf(status);
+      const hasFailed = state === "refunded";
+      const refund = config.sandbox ? "" : ", and its credits are refunded automatically";
       return {
         summary: inSentences(
-          `The video was started: ${describeOrder(order)}.`,
+          hasFailed
+            ? `The order was accepted, but its render failed at once${refund}: ${describeOrder(order)}.`
+            : `The video was started: ${describeOrder(order)}.`,
           said,
-          stateOf(status) !== "rendering" && `The service gives its status as ${quote(status, 60)}.`,
+          state !== "rendering" && !hasFailed && `The service gives its status as ${quote(status, 60)}.`,
         ),
-        nextStep: say`Follow it with ${waitFor(jobId, context.maxWaitSeconds)}.`,
+        nextStep: hasFailed
+          ? say`[Tell the user, and order it again only if they want that|Order it again if you still want it].`
+          : say`Follow it with ${waitFor(jobId, context.maxWaitSeconds)}.`,
         result: { ...started.startedJob, resourceUri: jobUri(jobId) },
       };
     }

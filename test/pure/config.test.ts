@@ -167,7 +167,7 @@ test.each<[variable: string, mistake: object, values: readonly string[]]>([
   [
     "FACELESS_API_KEY",
     { problem: "is still the example", fix: expect.stringMatching(/^Put your own key in/) },
-    ["fl_example"],
+    ["fl_example", "fl_...", "fl_…", "fl_xxxxxxxx", "fl_your_key", "fl_<your key>"],
   ],
   [
     "FACELESS_BASE_URL",
@@ -225,6 +225,16 @@ test.each([
     problem: "holds a ${…} placeholder that your client did not fill in",
     fix: not(variable).fix,
   });
+});
+
+test("the sandbox's key is a problem at an address away from this computer", () => {
+  const settings = (url: string) => ({ FACELESS_API_KEY: "fl_sandbox", FACELESS_BASE_URL: url });
+
+  expect(problemOf(settings("https://gateway.test"))).toMatchObject({
+    variable: "FACELESS_API_KEY",
+    problem: "is the sandbox's key, while FACELESS_BASE_URL leads away from this computer",
+  });
+  expect(readConfig(settings("http://127.0.0.1:8080"), FLAGS, "/home/ann").problems).toEqual([]);
 });
 
 test("a database for a journal that another setting switches off is a problem", () => {
