@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { entryOf, printDocument } from "../src/commands/client-config.ts";
 import { filesOf, FORMATS } from "../src/commands/client-formats.ts";
-import { EXAMPLE_KEY, EXAMPLE_URL } from "../src/commands/server-entry.ts";
+import { EXAMPLE_KEY, EXAMPLE_URL, SERVER } from "../src/commands/server-entry.ts";
 import { CLIENTS, type ClientName, namesOf } from "../src/command-line.ts";
 import manifest from "../package.json" with { type: "json" };
 import { fenced, table } from "./markdown.ts";
@@ -52,6 +52,20 @@ export function commandsTable(): string {
 
 /** Whose file another application reads, too. */
 const ALSO: Readonly<Partial<Record<ClientName, string>>> = { codex: "Codex, ChatGPT's desktop app" };
+
+/** The line that removes the entry of each client. */
+export function removalTable(): string {
+  return table(
+    ["client", "to remove it"],
+    CLIENTS.filter((client) => client !== "other").map((client) => {
+      const { title, root = "mcpServers", removeCommand, isList } = FORMATS[client];
+      const file = filesIn(client);
+      const byHand =
+        isList === true ? `delete ${file}` : `delete \`${SERVER}\` from \`${root}\` in its file (${file})`;
+      return [ALSO[client] ?? title, removeCommand === undefined ? byHand : `\`${removeCommand}\``];
+    }),
+  );
+}
 
 /** How to open the file, or the newest version's name for it by system, once if it is the same everywhere. */
 function filesIn(client: ClientName): string {

@@ -7,7 +7,7 @@ import { describeRange } from "../src/prompts/prompt-parts.ts";
 import { STYLE_BRIEFS } from "../src/prompts/style-briefs.ts";
 import { DEFAULTS, STYLES } from "../src/service/options.ts";
 import manifest from "../package.json" with { type: "json" };
-import { clientsTable, commandsTable, otherClient } from "./docs-clients.ts";
+import { clientsTable, commandsTable, otherClient, removalTable } from "./docs-clients.ts";
 import { choicesTable, promptsList, toolReference, toolsTable } from "./docs-tools.ts";
 import { table } from "./markdown.ts";
 
@@ -89,6 +89,7 @@ export const PARTS = {
     tools: toolsTable(),
     prompts: promptsList(),
     shows: clientsTable(),
+    removal: removalTable(),
   },
   "docs/SETTINGS.md": { ...NPM, variables: settingsTables() },
   "docs/TOOLS.md": { tools: toolReference() },

@@ -56,7 +56,8 @@ export const ABOUT = {
 
 const SERVER_OPTIONS = {
   sandbox: {
-    meaning: "use the built-in sandbox instead of the service: no account, no credits, nothing is published",
+    meaning:
+      "use the built-in sandbox instead of the service: no account, no credits, nothing is published; --sandbox=auto does so while neither key nor address is set",
     word: "auto",
   },
   "read-only": { meaning: "offer only tools that read, so that nothing can be started, spent or posted" },

@@ -19,7 +19,9 @@ import {
   FORMATS,
   keySourceOf,
   sharedFieldsOf,
+  takesKeyFromShell,
 } from "./client-formats.ts";
+import { readClientEntries } from "./doctor/client-entry.ts";
 import type { Host } from "./host.ts";
 import { installCopy } from "./installed-copy.ts";
 import {
@@ -30,6 +32,7 @@ import {
   type LaunchOptions,
   ownCommand,
   SERVER,
+  setKeyLine,
 } from "./server-entry.ts";
 import { TerminalUi } from "./terminal-ui.ts";
 
@@ -63,7 +66,11 @@ export async function runConfig(
   const byNpx = host.isOnNpm && installation === undefined;
   // The file of an unknown client can't be checked.
   const check = ownCommand(client === "other" ? "doctor" : `doctor --client ${client}`, file, byNpx);
-  const steps = [...stepsToAdd(client, entry, onWindows, host), ...stepsAfterwards(client, entry, check)];
+  const kept = await readKept(client, entry, onWindows, host);
+  const steps = [
+    ...stepsToAdd(client, entry, kept, onWindows, host),
+    ...stepsAfterwards(client, entry, check, onWindows, host),
+  ];
   for (const [index, step] of steps.entries()) printStep(`${index + 1}. `, step, ui, host);
   ui.print(remarksOn(client, entry).join("\n"));
   return 0;
@@ -79,8 +86,32 @@ function printStep(label: string, { text, command, entry, or }: Step, ui: Termin
   if (or !== undefined) printStep("   Or do it by hand: ", or, ui, host);
 }
 
+/** What is worth keeping in the user's own file: the same entry, or a key that the client's command would lose. */
+type Kept = "entry" | "key" | undefined;
+
+async function readKept(client: ClientName, entry: Entry, onWindows: boolean, host: Host): Promise<Kept> {
+  if (onWindows !== (host.platform === "win32")) return undefined;
+  const [own] = (await readClientEntries(client, host, "")).entries;
+  if (own === undefined) return undefined;
+  const words = own.words.map(({ text }) => text);
+  const url = entry.env?.["FACELESS_BASE_URL"] ?? EXAMPLE_URL;
+  const isWhole = FORMATS[client].addition === undefined || own.permissionFor("publish_video") !== undefined;
+  const isSame =
+    isWhole &&
+    JSON.stringify(words) === JSON.stringify([entry.command, ...entry.args]) &&
+    (url === EXAMPLE_URL || url === own.env["FACELESS_BASE_URL"]);
+  if (isSame && (own.holdsKey || entry.env?.["FACELESS_API_KEY"] !== EXAMPLE_KEY)) return "entry";
+  return own.holdsKey ? "key" : undefined;
+}
+
 /** The step that brings the entry into the client's file. */
-function stepsToAdd(client: ClientName, entry: Entry, onWindows: boolean, host: Host): readonly Step[] {
+function stepsToAdd(
+  client: ClientName,
+  entry: Entry,
+  kept: Kept,
+  onWindows: boolean,
+  host: Host,
+): readonly Step[] {
   const format = FORMATS[client];
   const document = printDocument(format, entry);
   const place = placeOf(client, onWindows, host);
@@ -92,67 +123,94 @@ function stepsToAdd(client: ClientName, entry: Entry, onWindows: boolean, host: 
     ? "If the file has entries already, add this at its end, in place of an older one"
     : `If the file has entries already, add "${SERVER}" to its "${root}", in place of an older one${shared.join("")}`;
   const paste = `put this into ${place}${withOwnValues(document)}. ${merge}.`;
-  const command = commandToAdd(format, entry, onWindows);
-  if (command === undefined) return [{ text: capitalized(paste), entry: document }];
+  const byHand = { text: paste, entry: document };
+  if (kept === "entry") {
+    const text = `Leave your entry as it is: it starts ${entry.isInstalled ? "the new copy" : "this version"} already.`;
+    return [{ text, or: byHand }];
+  }
+  const command = kept === "key" ? undefined : commandToAdd(format, entry, onWindows);
+  if (command === undefined) {
+    const keep = kept === "key" ? " Keep the key that your entry has." : "";
+    return [{ text: `${capitalized(paste)}${keep}`, entry: document }];
+  }
   const replaces =
-    format.removeCommand === undefined
-      ? ""
-      : " It first removes an older entry, and goes on if there is none.";
+    format.addsOnly === true ? " It first removes an older entry, and goes on if there is none." : "";
   const key = withOwnValues(command).includes(EXAMPLE_KEY)
-    ? [
-        {
-          text: `Write your key into ${place}, in place of ${EXAMPLE_KEY}. If you ran the command to replace an older entry, the key of that one is gone, too.`,
-        },
-      ]
+    ? [{ text: `Write your key into ${place}, in place of ${EXAMPLE_KEY}.` }]
     : [];
+  const { addition } = format;
+  const added =
+    addition === undefined
+      ? []
+      : [{ text: addition.text, command: `${JSON.stringify(addition.fields).slice(1, -1)},` }];
   const address = withOwnValues(command, [EXAMPLE_URL]);
   return [
     {
       text: `Run this${onWindows ? " in PowerShell" : ""}${address}.${replaces}`,
       command,
-      or: { text: paste, entry: document },
+      or: byHand,
     },
     ...key,
+    ...added,
   ];
 }
 
 /** The line that adds the entry with the client's own command, in place of an older one. */
 function commandToAdd(format: ClientFormat, entry: Entry, onWindows: boolean): string | undefined {
-  const { removeCommand, isBatchFile } = format;
+  const { removeCommand, addsOnly, isBatchFile } = format;
   const words = addCommandOf(format, entry);
   if (words === undefined || (onWindows && isBatchFile === true)) return undefined;
   const add = words.map((word) => quoteWord(word, onWindows)).join(" ");
   return [
     // PowerShell 7 would pass the backslashes before quotation marks on; Windows PowerShell 5 knows no other way.
     ...(onWindows && add.includes('\\"') ? ["$PSNativeCommandArgumentPassing = 'Legacy'"] : []),
-    ...(removeCommand === undefined ? [] : [removeCommand]),
+    ...(addsOnly === true && removeCommand !== undefined ? [removeCommand] : []),
     add,
   ].join("; ");
 }
 
 function placeOf(client: ClientName, onWindows: boolean, host: Host): string {
   const format = FORMATS[client];
-  const files = filesOf(format, onWindows && host.platform !== "win32" ? ANY_WINDOWS : host).map((file) =>
-    file.replace(host.homeDir, onWindows ? "%USERPROFILE%" : "~"),
-  );
+  const files = filesOf(format, onWindows && host.platform !== "win32" ? ANY_WINDOWS : host)
+    .filter((file) => !file.includes("*"))
+    .map((file) => file.replace(host.homeDir, onWindows ? "%USERPROFILE%" : "~"));
   if (files.length === 0) return "the file in which your client keeps its MCP servers";
-  const choice = files.length > 1 ? ", whichever your version has" : "";
+  const choice = files.length > 1 ? ", whichever you have" : "";
   const { menu } = format;
   return `${files.join(" or ")}${choice}${menu === undefined ? "" : ` (${menu})`}`;
 }
 
-function stepsAfterwards(client: ClientName, entry: Entry, check: string): readonly Step[] {
+function stepsAfterwards(
+  client: ClientName,
+  entry: Entry,
+  check: string,
+  onWindows: boolean,
+  host: Host,
+): readonly Step[] {
   const format = FORMATS[client];
-  const { title, isDesktopApp, trust, steps = [] } = format;
+  const { title, isDesktopApp, trust } = format;
   const restart = isDesktopApp === true ? `Quit ${title} entirely, and start it again.` : `Restart ${title}.`;
-  const texts = [entry.env && keySourceOf(format), trust && `${trust}.`, ...steps, restart];
+  const texts = [trust && `${trust}.`, restart];
   return [
+    ...(entry.env === undefined ? [] : stepsForKey(format, onWindows, host)),
     ...texts.flatMap((text) => (text === undefined ? [] : [{ text }])),
     {
       text: "Ask for a video, such as: Make a 30-second video about why the sea is salty. If something doesn't work, this says why:",
       command: check,
     },
   ];
+}
+
+/** Where the key comes from, and the line that sets it if this terminal has none. */
+function stepsForKey(format: ClientFormat, onWindows: boolean, { env }: Host): readonly Step[] {
+  const text = keySourceOf(format);
+  if (text === undefined) return [];
+  if (!takesKeyFromShell(format)) return [{ text }];
+  if ((env["FACELESS_API_KEY"] ?? "") !== "") return [{ text: `${text} This terminal has set it.` }];
+  const how = onWindows
+    ? "Run this line in PowerShell and enter your key. It sets the key here, and for everything that starts later."
+    : `Run this line and paste your key, which isn't shown. It sets the key in this terminal alone: start ${format.title} from here, or set it in your shell's startup file.`;
+  return [{ text: `${text} ${how}`, command: setKeyLine(env["SHELL"], onWindows) }];
 }
 
 function remarksOn(client: ClientName, { isInstalled, env }: Entry): readonly string[] {
@@ -169,7 +227,7 @@ function remarksOn(client: ClientName, { isInstalled, env }: Entry): readonly st
   ].filter((remark) => typeof remark === "string");
 }
 
-const ABOUT_THE_COPY = `The entry starts a copy of version ${VERSION} in ~/.faceless-video-mcp/app. The config of a newer version replaces it for all clients. After you update or move Node.js, run this again and replace the entry. To remove the copy, delete that folder.`;
+const ABOUT_THE_COPY = `The entry starts a copy of version ${VERSION} in ~/.faceless-video-mcp/app. The config of a newer version replaces it for all clients, and their entries stay as they are. After you update or move Node.js, run this again and replace the entry. To remove the copy, delete that folder.`;
 
 /** The folders of a Windows computer that isn't this one. */
 const ANY_WINDOWS = {

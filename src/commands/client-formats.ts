@@ -3,6 +3,7 @@
 
 import { posix, win32 } from "node:path";
 import type { ClientName } from "../command-line.ts";
+import { valueAt } from "../value-at.ts";
 import type { Host } from "./host.ts";
 import { EXAMPLE_KEY, EXAMPLE_URL, type Launch, SERVER } from "./server-entry.ts";
 
@@ -29,6 +30,8 @@ export interface Placeholders {
   readonly ofClient?: RegExp;
 }
 
+export type Permission = "ask" | "allow" | "deny";
+
 export interface ClientFormat {
   /** The name of the application. */
   readonly title: string;
@@ -44,8 +47,10 @@ export interface ClientFormat {
   readonly envField?: "environment" | "envs";
   /** The key's value in the entry. Absent if the entry has none. */
   readonly key?: string;
-  /** Where the client takes the key from. Default: what `key` says. */
+  /** Where the client takes the key from, if neither from its entry nor from the shell that it starts from. */
   readonly keySource?: string;
+  /** What to do, as a clause, if it starts from no shell with the key. Default: to write the key in place of `key`. */
+  readonly withoutShell?: string;
   /** The fields of an entry after program, arguments and variables. */
   readonly fields?: object;
   /** The whole entry, if it has another form. */
@@ -56,22 +61,31 @@ export interface ClientFormat {
   readonly isList?: true;
   /** The client's own command that adds the entry. ENV stands for its variables, START for its command line, ENTRY and JSON for all of it. */
   readonly addCommand?: string;
-  /** Its command that removes an entry, if `addCommand` fails as long as there is one. */
+  /** The client's own command that removes the entry. */
   readonly removeCommand?: string;
+  /** True if `addCommand` fails as long as there is an entry. */
+  readonly addsOnly?: true;
   /** What the client accepts beyond the standard of its files; absent if nobody has tried. */
   readonly reads?: Readonly<
     Partial<Record<"comments" | "trailingCommas" | "missingCommas" | "byteOrderMark", boolean>>
   >;
   /** The placeholders that it fills in. The others reach the server as they stand in the entry. */
   readonly fills?: Placeholders;
+  /**
+   * Whether the client asks the user by itself before an order and a post, and whether it shows this server's
+   * question, as docs/CLIENTS.md has measured both. Absent if nobody has.
+   */
+  readonly asks?: { readonly client?: boolean; readonly server: boolean };
+  /** What the client's file says about one of this server's tools; undefined if nothing. */
+  readonly permission?: (tool: string, entry: unknown, document: unknown) => Permission | undefined;
   /** True if it is started in a terminal, so that it has the variables of the shell there. */
   readonly isInTerminal?: true;
   /** True if its command is a batch file on Windows: cmd.exe would obey the && of an entry. */
   readonly isBatchFile?: true;
   /** A sentence for clients that only start servers in folders that their user trusts. Without a full stop. */
   readonly trust?: string;
-  /** Further steps before the client is restarted. */
-  readonly steps?: readonly string[];
+  /** What its own command leaves out, and why it is needed. */
+  readonly addition?: { readonly fields: object; readonly text: string };
   /** Further notes. */
   readonly note?: string;
   /**
@@ -94,6 +108,44 @@ const IN_BRACES_OR_BARE = /\$(?:\{(?<name>\w+)(?::-(?<fallback>[^}]*))?\}|(?<bar
 const LIKE_VSCODE: Placeholders = {
   ofShell: /\$\{env:(?<name>\w+)\}/g,
   ofClient: /\$\{(?:input:\w+|userHome|workspaceFolder\w*|pathSeparator|\/)\}/g,
+};
+
+/** A field of an entry that approves all tools, or those that it lists. */
+const approvedBy =
+  (field: string): NonNullable<ClientFormat["permission"]> =>
+  (tool, entry) => {
+    const approved = valueAt(entry, field);
+    const isListed = Array.isArray(approved) && [tool, "*"].some((name) => approved.includes(name));
+    return approved === true || isListed ? "allow" : undefined;
+  };
+
+/** A tool's own mode in Codex's entry, or that of all. */
+function codexPermission(tool: string, entry: unknown): Permission | undefined {
+  const mode =
+    valueAt(entry, "tools", tool, "approval_mode") ?? valueAt(entry, "default_tools_approval_mode");
+  if (mode === "approve") return "allow";
+  return mode === "prompt" ? "ask" : undefined;
+}
+
+/** The last of opencode's rules for the tool wins. Its patterns have * and ?. */
+function opencodePermission(tool: string, _: unknown, document: unknown): Permission | undefined {
+  const written = valueAt(document, "permission");
+  const rules = typeof written === "string" ? { "*": written } : { ...Object(written) };
+  const isFor = (pattern: string) => {
+    const source = pattern
+      .replace(/[\\^$.+()[\]{}|]/g, "\\$&")
+      .replaceAll("*", ".*")
+      .replaceAll("?", ".");
+    return new RegExp(`^${source}$`).test(`${SERVER}_${tool}`);
+  };
+  const last = Object.entries<unknown>(rules).findLast(([pattern]) => isFor(pattern))?.[1];
+  return PERMISSIONS.find((each) => each === (valueAt(last, "*") ?? last));
+}
+const PERMISSIONS: readonly Permission[] = ["ask", "allow", "deny"];
+
+/** Without these lines, opencode orders and posts without asking. */
+const OPENCODE_PERMISSION = {
+  permission: { [`${SERVER}_generate_video`]: "ask", [`${SERVER}_publish_video`]: "ask" },
 };
 
 const fromShell = (title: string, otherwise: string) =>
@@ -125,6 +177,8 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     // `claude mcp add` can't set alwaysLoad.
     addCommand: `claude mcp add-json --scope user ${SERVER} ENTRY`,
     removeCommand: `claude mcp remove --scope user ${SERVER}`,
+    addsOnly: true,
+    asks: { client: true, server: true },
     reads: { ...STRICT, byteOrderMark: true },
     fills: { ofShell: IN_BRACES },
     isInTerminal: true,
@@ -133,7 +187,11 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
   cursor: { title: "Cursor", files: ["~/.cursor/mcp.json"], key: EXAMPLE_KEY, fills: LIKE_VSCODE },
   vscode: {
     title: "VS Code",
-    files: ["$settings/Code/User/mcp.json"],
+    files: [
+      "$settings/Code/User/mcp.json",
+      "$settings/Code*/User/mcp.json",
+      "$settings/Code*/User/profiles/*/mcp.json",
+    ],
     menu: "the command MCP: Open User Configuration",
     root: "servers",
     keySource:
@@ -141,6 +199,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     form: vscodeForm,
     top: vscodeInputs,
     addCommand: "code --add-mcp JSON",
+    asks: { client: true, server: true },
     isBatchFile: true,
     reads: LENIENT,
     fills: LIKE_VSCODE,
@@ -162,6 +221,9 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
       tool_timeout_sec: CODEX_CALL_SECONDS,
     }),
     addCommand: `codex mcp add ${SERVER} ENV -- START`,
+    removeCommand: `codex mcp remove ${SERVER}`,
+    asks: { client: true, server: true },
+    permission: codexPermission,
     isInTerminal: true,
     reads: { byteOrderMark: true },
     fills: {},
@@ -170,9 +232,12 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
   },
   gemini: {
     title: "Gemini CLI",
-    files: ["~/.gemini/settings.json"],
+    files: ["$gemini/.gemini/settings.json"],
     key: "${FACELESS_API_KEY}",
     addCommand: `gemini mcp add --scope user ENV ${SERVER} START`,
+    removeCommand: `gemini mcp remove --scope user ${SERVER}`,
+    asks: { client: true, server: false },
+    permission: approvedBy("trust"),
     reads: { comments: true, trailingCommas: false, byteOrderMark: false },
     fills: { ofShell: IN_BRACES_OR_BARE },
     isInTerminal: true,
@@ -203,8 +268,11 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     title: "Cline",
     files: [
       "$settings/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+      "$settings/*/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
       "~/.cline/data/settings/cline_mcp_settings.json",
     ],
+    asks: { server: false },
+    permission: approvedBy("autoApprove"),
     menu: "MCP Servers, Configure",
     key: EXAMPLE_KEY,
     reads: STRICT,
@@ -220,33 +288,40 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
   },
   copilot: {
     title: "Copilot CLI",
-    files: ["~/.copilot/mcp-config.json"],
+    files: ["$copilot/mcp-config.json"],
     key: "${FACELESS_API_KEY}",
     fields: { type: "local", tools: ["*"] },
     addCommand: `copilot mcp add ${SERVER} ENV -- START`,
     removeCommand: `copilot mcp remove ${SERVER}`,
+    addsOnly: true,
+    asks: { client: true, server: true },
     reads: { ...LENIENT, missingCommas: true },
     fills: { ofShell: IN_BRACES_OR_BARE },
     isInTerminal: true,
   },
   opencode: {
     title: "opencode",
-    files: ["~/.config/opencode/opencode.json", "~/.config/opencode/opencode.jsonc"],
+    files: [
+      "$opencode/opencode.jsonc",
+      "$opencode/opencode.json",
+      "$opencodeFile",
+      "$xdg/opencode/opencode.jsonc",
+      "$xdg/opencode/opencode.json",
+    ],
     root: "mcp",
     envField: "environment",
     key: "{env:FACELESS_API_KEY}",
-    // Without these lines it orders and posts without asking.
-    top: () => ({
-      $schema: "https://opencode.ai/config.json",
-      permission: { [`${SERVER}_generate_video`]: "ask", [`${SERVER}_publish_video`]: "ask" },
-    }),
+    top: () => ({ $schema: "https://opencode.ai/config.json", ...OPENCODE_PERMISSION }),
     addCommand: `opencode mcp add ${SERVER} ENV -- START`,
     reads: LENIENT,
     fills: { ofShell: /\{env:(?<name>\w+)\}/g, ofClient: /\{file:[^}]*\}/g },
     isInTerminal: true,
-    steps: [
-      `Add the two lines of "permission" above to the file too: without them, opencode orders and posts without asking you.`,
-    ],
+    addition: {
+      fields: OPENCODE_PERMISSION,
+      text: `Then write this into the file that the command named, after its first {, or add it to the "permission" that is there. Without it, opencode orders and posts without asking you.`,
+    },
+    asks: { client: false, server: false },
+    permission: opencodePermission,
     form: ({ command, args, env }) => ({
       type: "local",
       command: [command, ...args],
@@ -264,6 +339,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     keySource: "Continue takes the key from FACELESS_API_KEY in ~/.continue/.env: write it in there.",
     top: () => ({ name: SERVER, version: "0.0.1", schema: "v1" }),
     isList: true,
+    asks: { server: false },
     form: ({ command, args, env }) => ({ name: SERVER, type: "stdio", command, args, env }),
   },
   goose: {
@@ -273,7 +349,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     root: "extensions",
     envField: "envs",
     fills: {},
-    keySource: fromShell("With this entry, goose", "add FACELESS_API_KEY and the key to envs"),
+    withoutShell: "add FACELESS_API_KEY and the key to envs",
     form: ({ command, args, env }) => ({
       enabled: true,
       type: "stdio",
@@ -298,6 +374,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     title: "Kiro",
     files: ["~/.kiro/settings/mcp.json"],
     key: EXAMPLE_KEY,
+    permission: approvedBy("autoApprove"),
     fills: { ofShell: /\$\{(?:env:)?(?<name>\w+)\}/g },
   },
   "visual-studio": {
@@ -313,7 +390,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
   other: { title: "your client", files: [], key: EXAMPLE_KEY },
 };
 
-/** The paths of a client's files on this computer. */
+/** The paths of a client's files on this computer. * stands for any part of a folder's name. */
 export function filesOf(
   { files, windowsFiles = files }: ClientFormat,
   { env, homeDir, platform }: Pick<Host, "env" | "homeDir" | "platform">,
@@ -322,17 +399,23 @@ export function filesOf(
   const { join } = onWindows ? win32 : posix;
   const roaming = env["APPDATA"] ?? join(homeDir, "AppData/Roaming");
   const config = onWindows ? roaming : (env["XDG_CONFIG_HOME"] ?? join(homeDir, ".config"));
-  const folders: Readonly<Record<string, string>> = {
+  const folders: Readonly<Record<string, string | undefined>> = {
     "~": homeDir,
     $settings: platform === "darwin" ? join(homeDir, "Library/Application Support") : config,
     $config: platform === "darwin" ? join(homeDir, ".config") : config,
+    $xdg: env["XDG_CONFIG_HOME"] || join(homeDir, ".config"),
     $local: env["LOCALAPPDATA"] ?? join(homeDir, "AppData/Local"),
     $claude: env["CLAUDE_CONFIG_DIR"] ?? homeDir,
     $codex: env["CODEX_HOME"] ?? join(homeDir, ".codex"),
+    $copilot: env["COPILOT_HOME"] || join(homeDir, ".copilot"),
+    $gemini: env["GEMINI_CLI_HOME"] || homeDir,
+    $opencode: env["OPENCODE_CONFIG_DIR"],
+    $opencodeFile: env["OPENCODE_CONFIG"],
   };
-  return (onWindows ? windowsFiles : files).map((file) => {
-    const [folder = "", ...path] = file.split("/");
-    return join(folders[folder] ?? folder, ...path);
+  return (onWindows ? windowsFiles : files).flatMap((file) => {
+    const [name = "", ...path] = file.split("/");
+    const folder = folders[name] ?? "";
+    return folder === "" ? [] : [join(folder, ...path)];
   });
 }
 
@@ -368,10 +451,15 @@ export function addCommandOf(format: ClientFormat, entry: Entry): readonly strin
   return format.addCommand?.split(" ").flatMap((word) => parts[word] ?? word);
 }
 
+/** True if the client takes the key from the shell that it starts from. */
+export function takesKeyFromShell({ key, keySource }: ClientFormat): boolean {
+  return keySource === undefined && key !== EXAMPLE_KEY;
+}
+
 /** Where the key comes from, in sentences; undefined if the user writes it into the entry. */
-export function keySourceOf({ title, key, keySource }: ClientFormat): string | undefined {
-  if (keySource !== undefined || key === EXAMPLE_KEY) return keySource;
-  return fromShell(title, `write the key itself in place of ${key}`);
+export function keySourceOf(format: ClientFormat): string | undefined {
+  const { title, key, keySource, withoutShell = `write the key itself in place of ${key}` } = format;
+  return takesKeyFromShell(format) ? fromShell(title, withoutShell) : keySource;
 }
 
 /** The inputs that VS Code and Visual Studio ask the user for once. Visual Studio allows no hyphen in an id. */

@@ -9,6 +9,7 @@ import { cleanCheck, formatReport, pass, redactReport } from "./doctor/check.ts"
 import { type ClientEntry, readClientEntries } from "./doctor/client-entry.ts";
 import { checkConfig, KEY, readTarget, settingsOf } from "./doctor/environment.ts";
 import { checkJournal, checkSavedVideos } from "./doctor/folders.ts";
+import { checkQuestions } from "./doctor/questions.ts";
 import { checkService } from "./doctor/service.ts";
 import { checkStart } from "./doctor/start.ts";
 import type { Host } from "./host.ts";
@@ -88,8 +89,12 @@ async function checkEntries(client: ClientName, host: Host) {
   const print = ownCommand(`config ${client}`, join(host.files, "bin.cjs"), host.isOnNpm);
   const { checks, entries } = await readClientEntries(client, host, print);
   const starts = [];
-  // eslint-disable-next-line no-await-in-loop -- two servers at once would share the journal's folder and the processor
-  for (const entry of entries) starts.push(...(await checkStart(client, entry, host, print)));
+  for (const entry of entries) {
+    // eslint-disable-next-line no-await-in-loop -- two servers at once would share the journal's folder and the processor
+    starts.push(...(await checkStart(client, entry, host, print)));
+    const { env, flags } = settingsOfEntry(client, entry, host);
+    starts.push(...checkQuestions(FORMATS[client], entry, readConfig(env, flags, host.homeDir), print));
+  }
   const all = [...checks, ...starts];
   const [first] = entries;
   return { checks: all, ...(first !== undefined && { settings: settingsOfEntry(client, first, host) }) };
@@ -98,10 +103,14 @@ async function checkEntries(client: ClientName, host: Host) {
 function settingsOfEntry(client: ClientName, { words, env, judged }: ClientEntry, host: Host): Settings {
   const texts = words.map(({ text }) => text);
   const all = { ...(FORMATS[client].inherits === true && settingsOf(host.env)), ...env };
-  const isSandbox = texts.some((word) => /^--sandbox(?:=true)?$/.test(word));
-  const sandbox = texts.includes("--sandbox=auto") ? "auto" : isSandbox;
+  const has = (flag: string) => texts.some((word) => word === `--${flag}` || word === `--${flag}=true`);
+  const flags: Flags = {
+    sandbox: texts.includes("--sandbox=auto") ? "auto" : has("sandbox"),
+    readOnly: has("read-only"),
+    noPublish: has("no-publish"),
+  };
   const known = Object.fromEntries(Object.entries(all).filter(([name]) => !judged.includes(name)));
-  return { env: known, flags: { ...NO_FLAGS, sandbox }, hidden: judged };
+  return { env: known, flags, hidden: judged };
 }
 
 async function checkSettings({ env, flags, hidden }: Settings, client: ClientName | undefined, host: Host) {
@@ -111,10 +120,15 @@ async function checkSettings({ env, flags, hidden }: Settings, client: ClientNam
   const showShapes = ownCommand(words, join(host.files, "bin.cjs"), host.isOnNpm);
   const config = readConfig(env, flags, homeDir);
   const { startsSandbox: sandbox } = config;
+  const isProxyHidden = hidden.some((name) => /_proxy$/i.test(name));
   const isJournalNamed = config.problems.every(({ variable }) => !JOURNAL_SETTINGS.includes(variable));
   const checks = [
     ...checkConfig(config, { isEntry, hidden }),
-    ...(await checkService(sandbox ? undefined : readTarget(env, homeDir), clock, showShapes)),
+    ...(await checkService(
+      sandbox || isProxyHidden ? undefined : readTarget(env, homeDir),
+      clock,
+      showShapes,
+    )),
     ...(isJournalNamed ? [await checkJournal(config, host)] : []),
     ...(await checkSavedVideos(config)),
   ];

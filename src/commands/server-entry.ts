@@ -64,3 +64,15 @@ export function commandOf(
 ) {
   return ownCommand(words, join(files, "bin.cjs"), isOnNpm);
 }
+
+/**
+ * The line that asks for the key and sets it in the shell named by its path, so that the key stands in no command.
+ * PowerShell also keeps it for the programs that start later.
+ */
+export function setKeyLine(shell: string | undefined, onWindows: boolean): string {
+  if (onWindows)
+    return '$env:FACELESS_API_KEY = Read-Host "API key"; setx FACELESS_API_KEY $env:FACELESS_API_KEY';
+  if (/\bpwsh$/.test(shell ?? "")) return '$env:FACELESS_API_KEY = Read-Host "API key"';
+  if (/\bfish$/.test(shell ?? "")) return "read --silent --global --export FACELESS_API_KEY";
+  return "read -rs FACELESS_API_KEY; export FACELESS_API_KEY";
+}

@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { dump } from "js-yaml";
 import { expect, test } from "vitest";
 import type { ClientName } from "../../src/command-line.ts";
 import { filesOf, FORMATS } from "../../src/commands/client-formats.ts";
@@ -87,7 +88,9 @@ test.each(cases)("doctor accepts %s if %s does: %s", async (fault, client, isRea
   const { root = "mcpServers", envField = "env" } = FORMATS[client];
   const env = { ...(await account()), NOTE: "" };
   const entry = { command: process.execPath, args: [SERVER], [envField]: env };
-  const text = JSON.stringify({ [root]: { "faceless-video": entry } }, undefined, 2);
+  // Without a permission, nobody asks in opencode.
+  const top = client === "opencode" ? { permission: "ask" } : {};
+  const text = JSON.stringify({ ...top, [root]: { "faceless-video": entry } }, undefined, 2);
 
   const { code, headline, problems } = await doctorOn(client, JSON_FILES[fault]?.(text) ?? "");
 
@@ -244,7 +247,7 @@ test.each<[ClientName, string]>([
 
 test.each<[ClientName, string, string]>([
   ["claude-code", "${FACELESS_API_KEY}", CAN],
-  ["claude-code", "${UNSET:-fl_fallback_1}", CAN],
+  ["claude-code", "${FACELESS_UNSET:-fl_fallback_1}", CAN],
   ["gemini", "$FACELESS_API_KEY", CAN],
   ["copilot", "${FACELESS_API_KEY}", CAN],
   [
@@ -269,6 +272,50 @@ test.each<[ClientName, string, string]>([
     expect(requests.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${sent}`]);
   },
 );
+
+test("doctor sends no variable of this terminal but this server's, and says which it did not read", async () => {
+  const { url, requests } = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });
+  const entry = start({
+    FACELESS_API_KEY: "${GITHUB_TOKEN}",
+    FACELESS_BASE_URL: url,
+    NOTE: "${TOKEN:-none}",
+  });
+
+  const { headline, problems } = await doctorOn(
+    "claude-code",
+    { mcpServers: { "faceless-video": entry } },
+    { GITHUB_TOKEN: CANARY, TOKEN: CANARY },
+  );
+
+  expect(headline).toBe("Nothing was found that stops this server, but this was not checked:");
+  expect(problems).toEqual(
+    [
+      ["FACELESS_API_KEY", "GITHUB_TOKEN"],
+      ["NOTE", "TOKEN"],
+    ].map(([variable, name]) =>
+      expect.stringMatching(
+        `^skip ${variable} .+ \\(Claude Code takes it from ${name}\\. Of this terminal, doctor reads only variables`,
+      ),
+    ),
+  );
+  expect(requests.filter(({ headers }) => headers.authorization === `Bearer ${CANARY}`)).toEqual([]);
+});
+
+test("doctor checks goose's key with this shell's, which goose prefers to its secrets", async () => {
+  const { FACELESS_API_KEY = "", FACELESS_BASE_URL = "" } = await account();
+  const entry = {
+    cmd: process.execPath,
+    args: [SERVER],
+    envs: { FACELESS_BASE_URL },
+    env_keys: ["FACELESS_API_KEY"],
+  };
+
+  const { code, lines } = await doctorOn("goose", dump({ extensions: { "faceless-video": entry } }), {
+    FACELESS_API_KEY,
+  });
+
+  expect([code, lines.join("\n")]).toEqual([0, expect.stringMatching(/^ok +key +the service accepts it$/m)]);
+});
 
 test("doctor finds Claude Code's file where CLAUDE_CONFIG_DIR puts it", async () => {
   const homeDir = temporaryFolder();

@@ -5,6 +5,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { stringify } from "smol-toml";
 import { expect, test } from "vitest";
 import { CLIENTS, type ClientName } from "../../src/command-line.ts";
 import { entryOf, printDocument } from "../../src/commands/client-config.ts";
@@ -12,7 +13,7 @@ import { filesOf, FORMATS } from "../../src/commands/client-formats.ts";
 import { runDoctor } from "../../src/commands/doctor.ts";
 import { hijackRisk } from "../../src/commands/doctor/client-entry.ts";
 import { startEntry } from "../../src/commands/doctor/start.ts";
-import { launch } from "../../src/commands/server-entry.ts";
+import { launch, setKeyLine } from "../../src/commands/server-entry.ts";
 import { CANARY } from "../fixtures/canary.ts";
 import { VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
@@ -35,7 +36,8 @@ const service = (videos: Reply = NO_VIDEOS) => scriptedService({ [VIDEOS]: video
 /** The home folder of a user with this content in a client's own file. */
 async function homeWith(client: ClientName, content: string | object): Promise<string> {
   const home = temporaryFolder();
-  const file = filesOf(FORMATS[client], { env: {}, homeDir: home, platform: process.platform }).at(-1) ?? "";
+  const files = filesOf(FORMATS[client], { env: {}, homeDir: home, platform: process.platform });
+  const file = files.findLast((each) => !each.includes("*")) ?? "";
   await write(file, content);
   return home;
 }
@@ -50,7 +52,7 @@ const doctor = (client: ClientName, home: string, options: Partial<DoctorOptions
   run({ client, homeDir: home, ...options, env: { PATH: process.env["PATH"], ...options.env } });
 
 test.each(CLIENTS.filter((client) => client !== "other"))(
-  "doctor starts the entry that config prints for %s, and says that a video can be made",
+  "doctor starts the entry that config prints for %s, and fails if no key is in sight",
   async (client) => {
     const { url } = await service();
     const installation = { command: process.execPath, args: [SERVER] };
@@ -58,24 +60,20 @@ test.each(CLIENTS.filter((client) => client !== "other"))(
       FORMATS[client],
       entryOf(client, { windows: false, sandbox: false, installation }, url),
     );
-    const asksForKey = !printed.includes("fl_example");
     const { title, isInTerminal } = FORMATS[client];
-    const told =
-      isInTerminal === true
-        ? `Set FACELESS_API_KEY in the shell that starts ${title}, or write the value itself into the entry. (${title} takes it from FACELESS_API_KEY of the shell that starts it. This shell doesn't set that: started from here, ${title} has none)`
-        : `To check the value itself, set FACELESS_API_KEY and FACELESS_BASE_URL in this terminal, and run doctor without --client. (only ${title} knows its value)`;
     const home = await homeWith(client, printed.replace("fl_example", CANARY));
 
     const { code, lines } = await doctor(client, home);
 
-    expect(code).toBe(0);
-    expect(lines[0]).toBe(
-      asksForKey
-        ? "Nothing was found that stops this server, but this was not checked:"
-        : "A video can be made.",
-    );
+    const told =
+      isInTerminal === true
+        ? `fail FACELESS_API_KEY Set FACELESS_API_KEY in the shell that starts ${title}, or write the value itself into the entry. This line asks for the key and sets it: ${setKeyLine(undefined, false)} (${title} takes it from FACELESS_API_KEY of the shell that starts it. This shell doesn't set that: started from here, ${title} has none)`
+        : `skip FACELESS_API_KEY To check the value itself, set FACELESS_API_KEY and FACELESS_BASE_URL in this terminal, and run doctor without --client. (only ${title} knows its value)`;
+    const problems = printed.includes("fl_example") ? [] : [told];
+    expect(problemsIn(lines)).toEqual(problems);
+    expect(lines[0] === "A video can be made.").toBe(problems.length === 0);
+    expect(code).toBe(problems.some((problem) => problem.startsWith("fail")) ? 1 : 0);
     expect(lines.join("\n")).toMatch(/^ok +start +version 10\.0\.0, 2 tools, in \d\.\d s$/m);
-    expect(problemsIn(lines)).toEqual(asksForKey ? [`skip FACELESS_API_KEY ${told}`] : []);
   },
 );
 
@@ -317,6 +315,132 @@ test.each([
   const { lines } = await doctor("cursor", home);
 
   expect(problemsIn(lines)[0]).toMatch(/it printed "no access: \S*\[redacted\]\S* for ann"/);
+});
+
+interface Asking {
+  readonly client: ClientName;
+  readonly what: string;
+  /** The entry's fields, the file's, and the variables. */
+  readonly entry?: object;
+  readonly top?: object;
+  readonly env?: Values;
+  readonly order: RegExp;
+  readonly post: RegExp;
+}
+
+const BOTH = /^ok .*this server asks you, and so does/;
+const CLIENT_ONLY = /^ok .* asks you unless you have told it not to; /;
+const NOBODY = /^warn .*nobody asks you/;
+const OURS = "faceless-video_";
+const ASKING: readonly Asking[] = [
+  { client: "codex", what: "as it is printed", order: BOTH, post: BOTH },
+  {
+    client: "codex",
+    what: "a tool approved in the entry",
+    entry: { tools: { generate_video: { approval_mode: "approve" } } },
+    order: /^ok .*this server asks you\. Codex itself doesn't/,
+    post: BOTH,
+  },
+  {
+    client: "codex",
+    what: "all tools approved, and one question off",
+    entry: { default_tools_approval_mode: "approve" },
+    env: { FACELESS_CONFIRM_PUBLISH: "off" },
+    order: /^ok .*this server asks you\./,
+    post: /^warn .*nobody asks you: neither does Codex; this server doesn't, as FACELESS_CONFIRM_PUBLISH is off/,
+  },
+  { client: "gemini", what: "as it is printed", order: CLIENT_ONLY, post: CLIENT_ONLY },
+  { client: "gemini", what: "trust", entry: { trust: true }, order: NOBODY, post: NOBODY },
+  {
+    client: "gemini",
+    what: "a question that must be asked",
+    env: { FACELESS_CONFIRM_GENERATE: "always" },
+    order: /^fail .*FACELESS_CONFIRM_GENERATE is always, and Gemini CLI doesn't show this server's question/,
+    post: CLIENT_ONLY,
+  },
+  { client: "opencode", what: "no permission", order: NOBODY, post: NOBODY },
+  {
+    client: "opencode",
+    what: "the printed permission",
+    top: { permission: { [`${OURS}generate_video`]: "ask", [`${OURS}publish_video`]: "ask" } },
+    order: CLIENT_ONLY,
+    post: CLIENT_ONLY,
+  },
+  {
+    client: "opencode",
+    what: "a pattern, and a later rule",
+    top: { permission: { [`${OURS}*`]: "ask", "*publish*": "deny", "*generate_????o": { "*": "allow" } } },
+    order: NOBODY,
+    post: /^ok .*opencode doesn't let the model use publish_video/,
+  },
+  {
+    client: "cline",
+    what: "autoApprove",
+    entry: { autoApprove: ["publish_video"] },
+    order: /^ok .*it isn't known if Cline/,
+    post: NOBODY,
+  },
+  {
+    client: "cursor",
+    what: "nothing",
+    order: /^ok .*it isn't known if Cursor/,
+    post: /^ok .*it isn't known if Cursor/,
+  },
+];
+
+test.each(ASKING)(
+  "doctor says who asks before an order and a post: $client with $what",
+  async ({ client, entry: more = {}, top = {}, env = {}, order, post }) => {
+    const { root = "mcpServers", envField = "env" } = FORMATS[client];
+    const values = { ...good((await service()).url), ...env };
+    const own = { command: process.execPath, args: [SERVER], [envField]: values, ...more };
+    const content = { ...top, [root]: { "faceless-video": own } };
+    const home = await homeWith(client, client === "codex" ? stringify(content) : content);
+
+    const { code, lines } = await doctor(client, home);
+
+    const said = (act: string) =>
+      lines
+        .join("\n")
+        .replace(/\n {6,}/g, " ")
+        .split("\n")
+        .find((line) => line.includes(act));
+    expect([said("before an order"), said("before a post")]).toEqual([
+      expect.stringMatching(order),
+      expect.stringMatching(post),
+    ]);
+    expect(code).toBe(order.source.startsWith("^fail") ? 1 : 0);
+  },
+);
+
+test("doctor doesn't say who asks before what the entry doesn't offer", async () => {
+  const home = await homeWith(
+    "codex",
+    stringify({ mcp_servers: entry(good((await service()).url), { args: [SERVER, "--no-publish"] }) }),
+  );
+
+  const { text } = await doctor("codex", home);
+
+  expect([text.includes("before an order"), text.includes("before a post")]).toEqual([true, false]);
+});
+
+test.each<[ClientName, Values, string]>([
+  ["opencode", { XDG_CONFIG_HOME: "HOME/xdg" }, "xdg/opencode/opencode.json"],
+  ["opencode", { OPENCODE_CONFIG_DIR: "HOME/own" }, "own/opencode.jsonc"],
+  ["opencode", { OPENCODE_CONFIG: "HOME/own.json" }, "own.json"],
+  ["gemini", { GEMINI_CLI_HOME: "HOME/own" }, "own/.gemini/settings.json"],
+  ["copilot", { COPILOT_HOME: "HOME/own" }, "own/mcp-config.json"],
+  ["vscode", { XDG_CONFIG_HOME: "HOME/xdg" }, "xdg/Code/User/profiles/-4f2e/mcp.json"],
+  ["vscode", { XDG_CONFIG_HOME: "HOME/xdg" }, "xdg/Code - Insiders/User/mcp.json"],
+])("doctor finds the entry of %s with %j in %s", async (client, env, path) => {
+  const home = temporaryFolder();
+  const { root = "mcpServers" } = FORMATS[client];
+  await write(join(home, path), { [root]: entry({}, { args: [SERVER, "--sandbox"] }) });
+  const inHome = Object.entries(env).map(([name, value]) => [name, value.replace("HOME", home)]);
+
+  const { lines } = await doctor(client, home, { platform: "linux", env: Object.fromEntries(inHome) });
+
+  expect(lines.join("\n")).toMatch(new RegExp(`^ok +entry +~/${path}$`, "m"));
 });
 
 const NPX = ["npx", "-y", "faceless-video-mcp"];

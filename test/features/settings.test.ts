@@ -2,7 +2,7 @@
 
 import { writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { CLIENTS, parseCommandLine } from "../../src/command-line.ts";
@@ -301,6 +301,81 @@ test("--installed prints no entry for another computer's system", async () => {
     entry: "",
     sentences: expect.stringContaining("leave out --windows"),
   });
+});
+
+test.each([
+  ["/bin/bash", {}, "read -rs FACELESS_API_KEY; export FACELESS_API_KEY"],
+  ["/usr/bin/fish", {}, "read --silent --global --export FACELESS_API_KEY"],
+  ["/usr/bin/pwsh", {}, '$env:FACELESS_API_KEY = Read-Host "API key"'],
+  [
+    "",
+    { platform: "win32" },
+    '$env:FACELESS_API_KEY = Read-Host "API key"; setx FACELESS_API_KEY $env:FACELESS_API_KEY',
+  ],
+] as const)(
+  "config prints the line that asks for the key in the shell %j %j",
+  async (shell, changes, line) => {
+    const { said } = await config(["gemini"], { ...changes, env: { SHELL: shell } });
+
+    expect(said).toContain(`\n\n   ${line}\n\n`);
+  },
+);
+
+test("the printed line sets the key that is pasted, without showing it", async () => {
+  const { said } = await config(["gemini"], { env: {} });
+  const line = /^ {3}(read .+)$/m.exec(said)?.[1] ?? "";
+
+  const { stdout } = await run("bash", ["-c", `${line}; node -p process.env.FACELESS_API_KEY`], {
+    input: "fl_my\n",
+  });
+
+  expect(stdout).toBe("fl_my\n");
+});
+
+test("config prints no line for a key that this terminal has set", async () => {
+  const { said, sentences } = await config(["gemini"]);
+
+  expect([said.includes("read -rs"), sentences.includes("This terminal has set it.")]).toEqual([false, true]);
+});
+
+test.each([
+  ["claude-code", ".claude.json", "claude mcp"],
+  ["codex", ".codex/config.toml", "codex mcp"],
+  ["gemini", ".gemini/settings.json", "gemini mcp"],
+  ["copilot", ".copilot/mcp-config.json", "copilot mcp"],
+] as const)(
+  "config %s prints no command that would lose the key in an entry",
+  async (client, path, command) => {
+    const homeDir = temporaryFolder();
+    const options = { homeDir, env: { FACELESS_BASE_URL: ADDRESS } };
+    const first = await config([client, "--installed"], options);
+    const file = join(homeDir, path);
+    const withKey = first.entry.replace(/fl_example|\$\{FACELESS_API_KEY\}/, "fl_mine");
+    await mkdir(dirname(file), { recursive: true });
+    writeFileSync(file, withKey);
+
+    const again = await config([client, "--installed"], options);
+    const withSandbox = await config([client, "--sandbox"], options);
+
+    expect(first.said).toContain(`   ${command}`);
+    expect([again.said.includes(`   ${command}`), again.sentences]).toEqual([
+      false,
+      expect.stringContaining("1. Leave your entry as it is: it starts the new copy already."),
+    ]);
+    expect([withSandbox.said.includes(`   ${command}`), withSandbox.sentences]).toEqual([
+      false,
+      expect.stringContaining("Keep the key that your entry has."),
+    ]);
+  },
+);
+
+test("what config prints for opencode makes it ask before an order and a post, by its command too", async () => {
+  const { said, entry } = await config(["opencode"], { env: {} });
+
+  const permission = { "faceless-video_generate_video": "ask", "faceless-video_publish_video": "ask" };
+  expect(JSON.parse(entry)).toMatchObject({ permission });
+  const [, lines = ""] = /without asking you\.\n\n {3}(.+),\n/.exec(said) ?? [];
+  expect(JSON.parse(`{${lines}}`)).toEqual({ permission });
 });
 
 test("config's output for each client matches its reviewed snapshot", async () => {

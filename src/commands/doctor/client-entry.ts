@@ -1,15 +1,17 @@
 // Finds this server's entries in the user's own files of a client, and says what is wrong with how they are written.
 // Reads no project's file: it may have come with a clone. Shows no value.
 
+import { readdir } from "node:fs/promises";
 import { isAbsolute, win32 } from "node:path";
 import * as z from "zod";
 import type { ClientName } from "../../command-line.ts";
 import type { Environment } from "../../config.ts";
+import { SANDBOX_KEY } from "../../settings/values.ts";
 import { quote } from "../../text.ts";
 import { valueAt } from "../../value-at.ts";
-import { type ClientFormat, filesOf, FORMATS } from "../client-formats.ts";
+import { type ClientFormat, filesOf, FORMATS, type Permission } from "../client-formats.ts";
 import type { Host } from "../host.ts";
-import { isOutsideProjects, SERVER } from "../server-entry.ts";
+import { EXAMPLE_KEY, isOutsideProjects, SERVER, setKeyLine } from "../server-entry.ts";
 import { type Check, fail, pass, skip, warn } from "./check.ts";
 import { type ClientFile, readClientFile } from "./client-file.ts";
 import { KEY } from "./environment.ts";
@@ -27,6 +29,10 @@ export interface ClientEntry {
   readonly env: Environment;
   /** The variables that were checked here, or whose values only the client knows. */
   readonly judged: readonly string[];
+  /** True if the key itself stands in it. */
+  readonly holdsKey: boolean;
+  /** What the client's files say about a tool; undefined if nothing. */
+  readonly permissionFor: (tool: string) => Permission | undefined;
 }
 
 const NAME = "entry";
@@ -56,21 +62,43 @@ const ROOTS = ["mcpServers", "servers", "mcp_servers", "context_servers", "mcp",
 /** The checks of all entries, and the entries that can be started. `print`: the command that prints the entry. */
 export async function readClientEntries(client: ClientName, host: Host, print: string) {
   const format = FORMATS[client];
-  const files = filesOf(format, host);
+  const found = await Promise.all(filesOf(format, host).map(findFiles));
+  const files = [...new Set(found.flat())];
   const read = await Promise.all(files.map((file) => readClientFile(file, format)));
   const broken = read.flatMap((file) => (file !== undefined && "problem" in file ? [file] : []));
   const checks: Check[] = broken.map(({ problem, fix }) => fail(NAME, problem, fix));
   const documents = read.flatMap((file) => (file !== undefined && "document" in file ? [file] : []));
   // The first file with an entry wins.
-  const found = documents
+  const first = documents
     .map((file) => ({ file, named: findEntries(file.document, format, host) }))
     .find(({ named }) => named.length > 0);
-  if (found !== undefined) {
-    const judged = judgeEntries(found.file, found.named, client, host, print);
+  if (first !== undefined) {
+    const permissionIn = (tool: string, entry: unknown) =>
+      documents
+        .map(({ document }) => format.permission?.(tool, entry, document))
+        .find((permission) => permission !== undefined);
+    const judged = judgeEntries(first.file, first.named, permissionIn, client, host, print);
     return { checks: [...checks, ...judged.checks], entries: judged.entries };
   }
   const none = checks.length > 0 ? [] : [noEntry(documents, files, client, print)];
   return { checks: [...checks, ...none], entries: [] };
+}
+
+/** The paths that a pattern stands for, in which * is the end of a folder's name. */
+async function findFiles(pattern: string): Promise<readonly string[]> {
+  const [start = "", ...pieces] = pattern.split("*");
+  let paths = [start];
+  for (const piece of pieces) {
+    const complete = async (path: string) => {
+      const at = Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1;
+      const names = await readdir(path.slice(0, at)).catch(() => []);
+      const found = names.filter((name) => name.startsWith(path.slice(at))).sort();
+      return found.map((name) => `${path.slice(0, at)}${name}${piece}`);
+    };
+    // eslint-disable-next-line no-await-in-loop -- each folder is inside the one before
+    paths = (await Promise.all(paths.map(complete))).flat();
+  }
+  return paths;
 }
 
 function noEntry(
@@ -150,6 +178,7 @@ function isOurs([name, entry]: Named): boolean {
 function judgeEntries(
   { path, doubts }: ClientFile,
   named: readonly Named[],
+  permissionIn: (tool: string, entry: unknown) => Permission | undefined,
   client: ClientName,
   host: Host,
   print: string,
@@ -166,7 +195,8 @@ function judgeEntries(
     const suffix = name === first ? "" : ` ${quote(name, 40)}`;
     const judged = judgeEntry(value, suffix, path, client, host, print);
     checks.push(...judged.checks);
-    if (judged.entry !== undefined) entries.push(judged.entry);
+    const permissionFor = (tool: string) => permissionIn(tool, value);
+    if (judged.entry !== undefined) entries.push({ ...judged.entry, permissionFor });
   }
   if (others.length > 0) {
     const names = [first, ...others.map(([name]) => name)].map((name) => quote(name, 40)).join(" and ");
@@ -188,7 +218,7 @@ function judgeEntry(
   client: ClientName,
   host: Host,
   print: string,
-): { readonly checks: readonly Check[]; readonly entry?: ClientEntry } {
+): { readonly checks: readonly Check[]; readonly entry?: Omit<ClientEntry, "permissionFor"> } {
   const format = FORMATS[client];
   const { title, envField = "env" } = format;
   const name = `${NAME}${suffix}`;
@@ -213,7 +243,7 @@ function judgeEntry(
     ...fillIn(word, format, host.env),
     ...(isShell && { left: undefined }),
   });
-  const { checks, env, judged } = judgeVariables(data[envField], data, format, host.env);
+  const { checks, env, judged } = judgeVariables(data[envField], data, format, host);
   return {
     checks: [
       pass(name, path),
@@ -229,8 +259,12 @@ function judgeEntry(
           ]),
       ...checks.map((check) => ({ ...check, name: `${check.name}${suffix}` })),
     ],
-    entry: { suffix, words: words.map(fill), cwd, env, judged },
+    entry: { suffix, words: words.map(fill), cwd, env, judged, holdsKey: holdsKey(data[envField]) },
   };
+}
+
+function holdsKey({ [KEY]: key = "" }: Environment): boolean {
+  return key.startsWith("fl_") && key !== EXAMPLE_KEY && key !== SANDBOX_KEY;
 }
 
 const SHELL = /^(?:(?:ba|z|da)?sh|cmd|powershell|pwsh)(?:\.exe)?$/i;
@@ -242,7 +276,7 @@ function judgeVariables(
   written: Readonly<Record<string, string>>,
   { envFile, env_vars, env_keys }: z.infer<typeof entrySchema>,
   format: ClientFormat,
-  shell: Environment,
+  { env: shell, platform }: Host,
 ) {
   const { title } = format;
   const checks: Check[] = [];
@@ -252,6 +286,8 @@ function judgeVariables(
     judged.push(variable);
     checks.push(check);
   };
+  const setKey = setKeyLine(shell["SHELL"], platform === "win32");
+  const missing = (variable: string, names: readonly string[]) => missingFor(variable, names, title, setKey);
   for (const [variable, value] of Object.entries(written)) {
     const filled = fillIn(value, format, shell);
     if (filled.left !== undefined)
@@ -264,15 +300,25 @@ function judgeVariables(
         ),
       );
     else if (filled.isHidden) say(variable, hiddenIn(variable, title));
-    else if (filled.missing.length > 0) say(variable, missingFor(variable, filled.missing, title));
+    else if (filled.foreign.length > 0) say(variable, foreignTo(variable, filled.foreign, title));
+    else if (filled.missing.length > 0) say(variable, missing(variable, filled.missing));
     else {
       env[variable] = filled.text;
       if (filled.taken.length > 0) checks.push(takenFor(variable, filled.taken, format));
     }
   }
   const forwarded = [...env_vars, ...env_keys].map(String).filter((name) => name.startsWith("FACELESS_"));
-  for (const variable of [...forwarded, ...(envFile === undefined ? [] : [KEY])])
-    if (!Object.hasOwn(written, variable)) say(variable, hiddenIn(variable, title));
+  for (const variable of [...forwarded, ...(envFile === undefined ? [] : [KEY])]) {
+    if (Object.hasOwn(written, variable)) continue;
+    const value = forwarded.includes(variable) ? shell[variable] : undefined;
+    if (value === undefined) {
+      // goose may have it in its secrets.
+      say(variable, env_vars.includes(variable) ? missing(variable, [variable]) : hiddenIn(variable, title));
+      continue;
+    }
+    env[variable] = value;
+    checks.push(takenFor(variable, [variable], format));
+  }
   return { checks, env, judged };
 }
 
@@ -284,12 +330,21 @@ function hiddenIn(variable: string, title: string): Check {
   );
 }
 
-function missingFor(variable: string, names: readonly string[], title: string): Check {
+function foreignTo(variable: string, names: readonly string[], title: string): Check {
   return skip(
     variable,
-    `${title} takes it from ${names.join(" and ")} of the shell that starts it. This shell doesn't set that: started from here, ${title} has none`,
-    `Set ${names.join(" and ")} in the shell that starts ${title}, or write the value itself into the entry`,
+    `${title} takes it from ${names.join(" and ")}. Of this terminal, doctor reads only variables whose names begin with FACELESS_`,
+    `To have it checked, write ${variable} in that placeholder, and set it in the shell that starts ${title}`,
   );
+}
+
+/** Without a key or an address no video can be made. */
+function missingFor(variable: string, names: readonly string[], title: string, setKey: string): Check {
+  const detail = `${title} takes it from ${names.join(" and ")} of the shell that starts it. This shell doesn't set that: started from here, ${title} has none`;
+  const fix = `Set ${names.join(" and ")} in the shell that starts ${title}, or write the value itself into the entry`;
+  if (names.includes(KEY))
+    return fail(variable, detail, `${fix}. This line asks for the key and sets it`, setKey);
+  return (variable === "FACELESS_BASE_URL" ? fail : skip)(variable, detail, fix);
 }
 
 function takenFor(variable: string, names: readonly string[], { title, isInTerminal }: ClientFormat): Check {

@@ -1,4 +1,5 @@
-// Fills in an entry's placeholders as its client does, as far as this terminal knows their values. Pure.
+// Fills in an entry's placeholders as its client does, if they name a variable of this server: any other one of this
+// terminal may be a secret, which an entry could have sent to a service. Pure.
 
 import * as z from "zod";
 import type { Environment } from "../../config.ts";
@@ -10,6 +11,8 @@ export interface Filled {
   readonly taken: readonly string[];
   /** The variables that this shell doesn't set. */
   readonly missing: readonly string[];
+  /** The variables of the shell that aren't this server's. Their values aren't read. */
+  readonly foreign: readonly string[];
   /** True if only the client knows a part of the value. */
   readonly isHidden: boolean;
   /** A placeholder that the client leaves unchanged, if there is one. */
@@ -27,9 +30,9 @@ const groupsSchema = z.object({
 });
 
 export function fillIn(text: string, { fills }: ClientFormat, env: Environment): Filled {
-  const [taken, missing]: [string[], string[]] = [[], []];
+  const [taken, missing, foreign]: [string[], string[], string[]] = [[], [], []];
   const left = ANY.exec(text)?.[0];
-  const plain = { text, taken, missing, isHidden: false, left: undefined };
+  const plain = { text, taken, missing, foreign, isHidden: false, left: undefined };
   if (left === undefined) return plain;
   // Nobody has tried this client.
   if (fills === undefined) return { ...plain, isHidden: true };
@@ -37,6 +40,10 @@ export function fillIn(text: string, { fills }: ClientFormat, env: Environment):
   const filled = text.replaceAll(ofShell, (whole: string, ...groups: unknown[]) => {
     const { name, bare = "", fallback } = groupsSchema.parse(groups.at(-1));
     const variable = name ?? bare;
+    if (!variable.startsWith("FACELESS_")) {
+      foreign.push(variable);
+      return whole;
+    }
     const value = env[variable];
     if (value === undefined && fallback !== undefined) return fallback;
     (value === undefined ? missing : taken).push(variable);
@@ -44,7 +51,7 @@ export function fillIn(text: string, { fills }: ClientFormat, env: Environment):
   });
   const rest = text.replaceAll(ofShell, "").replaceAll(ofClient, "");
   const isHidden = text.replaceAll(ofClient, "") !== text;
-  return { text: filled, taken, missing, isHidden, left: ANY.exec(rest)?.[0] };
+  return { text: filled, taken, missing, foreign, isHidden, left: ANY.exec(rest)?.[0] };
 }
 
 const NONE = /(?!)/g;

@@ -39,8 +39,10 @@ export async function checkStart(
   const left = words.find((word) => word.left !== undefined)?.left;
   if (left !== undefined)
     return failed(`it starts with the placeholder ${quote(left, 60)}, which ${title} doesn't fill in`);
-  if (words.some(({ isHidden, missing }) => isHidden || missing.length > 0)) {
-    const placeholders = `the entry has placeholders that only ${title} fills in`;
+  const unknown = words.flatMap(({ missing, foreign }) => [...missing, ...foreign]);
+  if (unknown.length > 0 || words.some(({ isHidden }) => isHidden)) {
+    const names = unknown.length > 0 ? ` (${unknown.join(", ")})` : "";
+    const placeholders = `the entry has placeholders that only ${title} fills in${names}`;
     return [skip(name, placeholders, `Look in ${title} whether the server runs`)];
   }
   if (isAbsolute(cwd) && !existsSync(cwd))
