@@ -91,17 +91,18 @@ type Kept = "entry" | "key" | undefined;
 
 async function readKept(client: ClientName, entry: Entry, onWindows: boolean, host: Host): Promise<Kept> {
   if (onWindows !== (host.platform === "win32")) return undefined;
-  const [own] = (await readClientEntries(client, host, "")).entries;
-  if (own === undefined) return undefined;
-  const words = own.words.map(({ text }) => text);
+  const { entries, holdsKey } = await readClientEntries(client, host, "");
   const url = entry.env?.["FACELESS_BASE_URL"] ?? EXAMPLE_URL;
-  const isWhole = FORMATS[client].addition === undefined || own.permissionFor("publish_video") !== undefined;
-  const isSame =
-    isWhole &&
-    JSON.stringify(words) === JSON.stringify([entry.command, ...entry.args]) &&
-    (url === EXAMPLE_URL || url === own.env["FACELESS_BASE_URL"]);
-  if (isSame && (own.holdsKey || entry.env?.["FACELESS_API_KEY"] !== EXAMPLE_KEY)) return "entry";
-  return own.holdsKey ? "key" : undefined;
+  const isSame = entries
+    .slice(0, 1)
+    .some(
+      ({ words, env, permissionFor }) =>
+        words.map(({ text }) => text).join("\0") === [entry.command, ...entry.args].join("\0") &&
+        (url === EXAMPLE_URL || url === env["FACELESS_BASE_URL"]) &&
+        (FORMATS[client].addition === undefined || permissionFor("publish_video") !== undefined),
+    );
+  if (isSame && (holdsKey || entry.env?.["FACELESS_API_KEY"] !== EXAMPLE_KEY)) return "entry";
+  return holdsKey ? "key" : undefined;
 }
 
 /** The step that brings the entry into the client's file. */

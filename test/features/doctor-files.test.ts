@@ -294,7 +294,7 @@ test("doctor sends no variable of this terminal but this server's, and says whic
       ["NOTE", "TOKEN"],
     ].map(([variable, name]) =>
       expect.stringMatching(
-        `^skip ${variable} .+ \\(Claude Code takes it from ${name}\\. Of this terminal, doctor reads only variables`,
+        `^skip ${variable} .+ \\(Claude Code takes it from ${name} of the shell that starts it\\. Of this terminal, doctor reads only variables`,
       ),
     ),
   );

@@ -328,8 +328,9 @@ interface Asking {
   readonly post: RegExp;
 }
 
-const BOTH = /^ok .*this server asks you, and so does/;
-const CLIENT_ONLY = /^ok .* asks you unless you have told it not to; /;
+const BOTH = /^ok .* asks you unless you have told it not to; this server asks you$/;
+const CLIENT_ONLY =
+  /^ok .* asks you unless you have told it not to; this server doesn't, as .+ show its question$/;
 const NOBODY = /^warn .*nobody asks you/;
 const OURS = "faceless-video_";
 const ASKING: readonly Asking[] = [
@@ -338,7 +339,7 @@ const ASKING: readonly Asking[] = [
     client: "codex",
     what: "a tool approved in the entry",
     entry: { tools: { generate_video: { approval_mode: "approve" } } },
-    order: /^ok .*this server asks you\. Codex itself doesn't/,
+    order: /^ok .*Codex doesn't ask you; this server asks you$/,
     post: BOTH,
   },
   {
@@ -346,8 +347,8 @@ const ASKING: readonly Asking[] = [
     what: "all tools approved, and one question off",
     entry: { default_tools_approval_mode: "approve" },
     env: { FACELESS_CONFIRM_PUBLISH: "off" },
-    order: /^ok .*this server asks you\./,
-    post: /^warn .*nobody asks you: neither does Codex; this server doesn't, as FACELESS_CONFIRM_PUBLISH is off/,
+    order: /^ok .*Codex doesn't ask you; this server asks you$/,
+    post: /^warn .*nobody asks you: Codex doesn't ask you; this server doesn't, as FACELESS_CONFIRM_PUBLISH is off/,
   },
   { client: "gemini", what: "as it is printed", order: CLIENT_ONLY, post: CLIENT_ONLY },
   { client: "gemini", what: "trust", entry: { trust: true }, order: NOBODY, post: NOBODY },

@@ -369,6 +369,20 @@ test.each([
   },
 );
 
+test("config prints no command that would lose the key in an entry that is switched off", async () => {
+  const homeDir = temporaryFolder();
+  const first = await config(["codex"], { homeDir });
+  await mkdir(join(homeDir, ".codex"));
+  const switchedOff = first.entry
+    .replace("fl_example", "fl_mine")
+    .replace("command", "enabled = false\ncommand");
+  writeFileSync(join(homeDir, ".codex/config.toml"), switchedOff);
+
+  const { said } = await config(["codex"], { homeDir });
+
+  expect([first.said.includes("   codex mcp add"), said.includes("   codex mcp add")]).toEqual([true, false]);
+});
+
 test("what config prints for opencode makes it ask before an order and a post, by its command too", async () => {
   const { said, entry } = await config(["opencode"], { env: {} });
 

@@ -15,7 +15,7 @@ import { EXAMPLE_KEY, isOutsideProjects, SERVER, setKeyLine } from "../server-en
 import { type Check, fail, pass, skip, warn } from "./check.ts";
 import { type ClientFile, readClientFile } from "./client-file.ts";
 import { KEY } from "./environment.ts";
-import { type Filled, fillIn } from "./placeholders.ts";
+import { type Filled, fillIn, isKnown, isOurVariable } from "./placeholders.ts";
 
 /** An entry that can be tried. */
 export interface ClientEntry {
@@ -29,8 +29,6 @@ export interface ClientEntry {
   readonly env: Environment;
   /** The variables that were checked here, or whose values only the client knows. */
   readonly judged: readonly string[];
-  /** True if the key itself stands in it. */
-  readonly holdsKey: boolean;
   /** What the client's files say about a tool; undefined if nothing. */
   readonly permissionFor: (tool: string) => Permission | undefined;
 }
@@ -59,29 +57,50 @@ const entrySchema = z.looseObject({
 /** The fields in which clients look for entries. */
 const ROOTS = ["mcpServers", "servers", "mcp_servers", "context_servers", "mcp", "extensions"];
 
-/** The checks of all entries, and the entries that can be started. `print`: the command that prints the entry. */
+/**
+ * The checks of all entries, the entries that can be started, and whether a key itself stands in one. `print`: the
+ * command that prints the entry.
+ */
 export async function readClientEntries(client: ClientName, host: Host, print: string) {
   const format = FORMATS[client];
-  const found = await Promise.all(filesOf(format, host).map(findFiles));
-  const files = [...new Set(found.flat())];
+  const { title, trust, permission } = format;
+  const paths = await Promise.all(filesOf(format, host).map(findFiles));
+  const files = [...new Set(paths.flat())];
   const read = await Promise.all(files.map((file) => readClientFile(file, format)));
   const broken = read.flatMap((file) => (file !== undefined && "problem" in file ? [file] : []));
   const checks: Check[] = broken.map(({ problem, fix }) => fail(NAME, problem, fix));
   const documents = read.flatMap((file) => (file !== undefined && "document" in file ? [file] : []));
   // The first file with an entry wins.
-  const first = documents
-    .map((file) => ({ file, named: findEntries(file.document, format, host) }))
+  const found = documents
+    .map((file) => ({ ...file, named: findEntries(file.document, format, host) }))
     .find(({ named }) => named.length > 0);
-  if (first !== undefined) {
-    const permissionIn = (tool: string, entry: unknown) =>
-      documents
-        .map(({ document }) => format.permission?.(tool, entry, document))
-        .find((permission) => permission !== undefined);
-    const judged = judgeEntries(first.file, first.named, permissionIn, client, host, print);
-    return { checks: [...checks, ...judged.checks], entries: judged.entries };
+  if (found === undefined) {
+    const none = checks.length > 0 ? [] : [noEntry(documents, files, client, print)];
+    return { checks: [...checks, ...none], entries: [], holdsKey: false };
   }
-  const none = checks.length > 0 ? [] : [noEntry(documents, files, client, print)];
-  return { checks: [...checks, ...none], entries: [] };
+  const { path, doubts, named } = found;
+  for (const { problem, fix } of doubts)
+    checks.push(warn(NAME, `${problem}: it isn't known if ${title} reads that`, fix));
+  if (trust !== undefined) checks.push(pass("folders", trust));
+  const entries: ClientEntry[] = [];
+  const [first, ...others] = named.map(([name]) => quote(name, 40));
+  for (const [index, [, value]] of named.entries()) {
+    const suffix = index === 0 ? "" : ` ${others[index - 1]}`;
+    const judged = judgeEntry(value, suffix, path, format, host, print);
+    checks.push(...judged.checks);
+    const permissionFor = (tool: string) =>
+      documents.map(({ document }) => permission?.(tool, value, document)).find((each) => each !== undefined);
+    if (judged.entry !== undefined) entries.push({ ...judged.entry, permissionFor });
+  }
+  if (others.length > 0) {
+    const problem = `${path} starts this server more than once, as ${[first, ...others].join(" and ")}`;
+    const fix = `Remove ${others.join(" and ")}: ${title} shows the model each tool twice`;
+    checks.push(warn(NAME, problem, fix));
+  }
+  const { envField = "env" } = format;
+  const keys = named.map(([, value]) => String(valueAt(value, envField, KEY)));
+  const holdsKey = keys.some((key) => key.startsWith("fl_") && key !== EXAMPLE_KEY && key !== SANDBOX_KEY);
+  return { checks, entries, holdsKey };
 }
 
 /** The paths that a pattern stands for, in which * is the end of a folder's name. */
@@ -174,187 +193,118 @@ function isOurs([name, entry]: Named): boolean {
   return words.flatMap((word) => [word, ...word.split(/[\s"']+/)]).some((word) => PROGRAM.test(word));
 }
 
-/** Checks each entry, and warns if there are several. */
-function judgeEntries(
-  { path, doubts }: ClientFile,
-  named: readonly Named[],
-  permissionIn: (tool: string, entry: unknown) => Permission | undefined,
-  client: ClientName,
-  host: Host,
-  print: string,
-) {
-  const { title, trust } = FORMATS[client];
-  const checks: Check[] = doubts.map(({ problem, fix }) =>
-    warn(NAME, `${problem}: it isn't known if ${title} reads that`, fix),
-  );
-  if (trust !== undefined) checks.push(pass("folders", trust));
-  const entries: ClientEntry[] = [];
-  const [head, ...others] = named;
-  const first = head?.[0] ?? "";
-  for (const [name, value] of named) {
-    const suffix = name === first ? "" : ` ${quote(name, 40)}`;
-    const judged = judgeEntry(value, suffix, path, client, host, print);
-    checks.push(...judged.checks);
-    const permissionFor = (tool: string) => permissionIn(tool, value);
-    if (judged.entry !== undefined) entries.push({ ...judged.entry, permissionFor });
-  }
-  if (others.length > 0) {
-    const names = [first, ...others.map(([name]) => name)].map((name) => quote(name, 40)).join(" and ");
-    checks.push(
-      warn(
-        NAME,
-        `${path} starts this server more than once, as ${names}`,
-        `Remove ${others.map(([name]) => quote(name, 40)).join(" and ")}: ${title} shows the model each tool twice`,
-      ),
-    );
-  }
-  return { checks, entries };
-}
-
 function judgeEntry(
   value: unknown,
   suffix: string,
   path: string,
-  client: ClientName,
+  format: ClientFormat,
   host: Host,
   print: string,
 ): { readonly checks: readonly Check[]; readonly entry?: Omit<ClientEntry, "permissionFor"> } {
-  const format = FORMATS[client];
   const { title, envField = "env" } = format;
   const name = `${NAME}${suffix}`;
   const { data } = entrySchema.safeParse(value);
-  const words = [data?.command ?? data?.cmd ?? [], data?.args ?? []].flat();
-  const [program = ""] = [data?.command ?? data?.cmd ?? []].flat();
-  if (data === undefined || program === "")
-    return {
-      checks: [
-        fail(name, `in ${path} it names no program, or in a form that ${title} can't use`, REPLACE, print),
-      ],
-    };
+  const program = [data?.command ?? data?.cmd ?? []].flat();
+  if (data === undefined || (program[0] ?? "") === "") {
+    const problem = `in ${path} it names no program, or in a form that ${title} can't use`;
+    return { checks: [fail(name, problem, REPLACE, print)] };
+  }
   const { cwd, disabled, enabled } = data;
   if (disabled || !enabled)
     return { checks: [fail(name, `it is switched off in ${path}`, `Switch this server on in ${title}`)] };
+  const words = [...program, ...data.args];
+  const checks = [pass(name, path)];
   const risk = hijackRisk(words, cwd, format);
   const takeOver = `${title} may start it in a project's folder, where ${risk}, so that a cloned project could run another program with your key`;
-  const single = [...words, cwd ?? ""].find((word) => /[\b\f\n\r\t]/.test(word) && /[A-Za-z]:/.test(word));
+  const controlled = `in ${path} a path has a single \\, which stands for a control character`;
+  if ([...words, cwd ?? ""].some((word) => /[\b\f\n\r\t]/.test(word) && /[A-Za-z]:/.test(word)))
+    checks.push(fail(name, controlled, `Write each \\ of a path twice`));
+  else if (risk !== undefined) checks.push(warn(name, takeOver, REPLACE, print));
   // A shell fills in what the client leaves.
-  const isShell = SHELL.test(win32.basename(program));
+  const isShell = SHELL.test(win32.basename(program[0] ?? ""));
   const fill = (word: string) => ({
     ...fillIn(word, format, host.env),
     ...(isShell && { left: undefined }),
   });
-  const { checks, env, judged } = judgeVariables(data[envField], data, format, host);
-  return {
-    checks: [
-      pass(name, path),
-      ...(risk === undefined || single !== undefined ? [] : [warn(name, takeOver, REPLACE, print)]),
-      ...(single === undefined
-        ? []
-        : [
-            fail(
-              name,
-              `in ${path} a path has a single \\, which stands for a control character`,
-              `Write each \\ of a path twice`,
-            ),
-          ]),
-      ...checks.map((check) => ({ ...check, name: `${check.name}${suffix}` })),
-    ],
-    entry: { suffix, words: words.map(fill), cwd, env, judged, holdsKey: holdsKey(data[envField]) },
-  };
-}
-
-function holdsKey({ [KEY]: key = "" }: Environment): boolean {
-  return key.startsWith("fl_") && key !== EXAMPLE_KEY && key !== SANDBOX_KEY;
+  const { env, judged, checks: ofVariables } = judgeVariables(data[envField], data, format, host);
+  checks.push(...ofVariables.map((check) => ({ ...check, name: `${check.name}${suffix}` })));
+  return { checks, entry: { suffix, words: words.map(fill), cwd, env, judged } };
 }
 
 const SHELL = /^(?:(?:ba|z|da)?sh|cmd|powershell|pwsh)(?:\.exe)?$/i;
 
 export const REPLACE = "Replace the entry with what this prints";
 
-/** The known values, and the checks of the others. */
+/** The known values, the names of the others, and the checks. */
 function judgeVariables(
   written: Readonly<Record<string, string>>,
   { envFile, env_vars, env_keys }: z.infer<typeof entrySchema>,
   format: ClientFormat,
   { env: shell, platform }: Host,
 ) {
-  const { title } = format;
-  const checks: Check[] = [];
-  const env: Record<string, string> = {};
-  const judged: string[] = [];
-  const say = (variable: string, check: Check) => {
-    judged.push(variable);
-    checks.push(check);
-  };
+  const hidden: Filled = { text: "", taken: [], missing: [], isHidden: true, left: undefined };
+  const forward = (names: readonly unknown[], whenUnset: (name: string) => Partial<Filled>) =>
+    names
+      .map(String)
+      .filter((name) => name.startsWith("FACELESS_"))
+      .map((name): [string, Filled] => {
+        const { [name]: text } = shell;
+        const more = text === undefined ? whenUnset(name) : { text, taken: [name] };
+        return [name, { ...hidden, isHidden: false, ...more }];
+      });
+  const values = new Map([
+    ...(envFile === undefined ? [] : [[KEY, hidden] as const]),
+    ...forward(env_vars, (name) => ({ missing: [name] })),
+    // goose also looks for it in its secrets.
+    ...forward(env_keys, () => ({ isHidden: true })),
+    ...Object.entries(written).map(([name, value]) => [name, fillIn(value, format, shell)] as const),
+  ]);
   const setKey = setKeyLine(shell["SHELL"], platform === "win32");
-  const missing = (variable: string, names: readonly string[]) => missingFor(variable, names, title, setKey);
-  for (const [variable, value] of Object.entries(written)) {
-    const filled = fillIn(value, format, shell);
-    if (filled.left !== undefined)
-      say(
-        variable,
-        fail(
-          variable,
-          `it holds the placeholder ${quote(filled.left, 60)}, which ${title} doesn't fill in`,
-          "Write the value itself in its place",
-        ),
-      );
-    else if (filled.isHidden) say(variable, hiddenIn(variable, title));
-    else if (filled.foreign.length > 0) say(variable, foreignTo(variable, filled.foreign, title));
-    else if (filled.missing.length > 0) say(variable, missing(variable, filled.missing));
-    else {
-      env[variable] = filled.text;
-      if (filled.taken.length > 0) checks.push(takenFor(variable, filled.taken, format));
-    }
+  return {
+    env: Object.fromEntries(
+      [...values].flatMap(([name, value]) => (isKnown(value) ? [[name, value.text]] : [])),
+    ),
+    judged: [...values].flatMap(([name, value]) => (isKnown(value) ? [] : [name])),
+    checks: [...values].flatMap(([name, value]) => judgeValue(name, value, format, setKey) ?? []),
+  };
+}
+
+/** Undefined if the value itself stands in the entry. */
+function judgeValue(
+  variable: string,
+  { left, isHidden, missing, taken }: Filled,
+  { title, isInTerminal }: ClientFormat,
+  setKey: string,
+): Check | undefined {
+  if (left !== undefined) {
+    const placeholder = `it holds the placeholder ${quote(left, 60)}, which ${title} doesn't fill in`;
+    return fail(variable, placeholder, "Write the value itself in its place");
   }
-  const forwarded = [...env_vars, ...env_keys].map(String).filter((name) => name.startsWith("FACELESS_"));
-  for (const variable of [...forwarded, ...(envFile === undefined ? [] : [KEY])]) {
-    if (Object.hasOwn(written, variable)) continue;
-    const value = forwarded.includes(variable) ? shell[variable] : undefined;
-    if (value === undefined) {
-      // goose may have it in its secrets.
-      say(variable, env_vars.includes(variable) ? missing(variable, [variable]) : hiddenIn(variable, title));
-      continue;
-    }
-    env[variable] = value;
-    checks.push(takenFor(variable, [variable], format));
+  if (isHidden) {
+    const fix =
+      "set FACELESS_API_KEY and FACELESS_BASE_URL in this terminal, and run doctor without --client";
+    return skip(variable, `only ${title} knows its value`, `To check the value itself, ${fix}`);
   }
-  return { checks, env, judged };
-}
-
-function hiddenIn(variable: string, title: string): Check {
-  return skip(
-    variable,
-    `only ${title} knows its value`,
-    "To check the value itself, set FACELESS_API_KEY and FACELESS_BASE_URL in this terminal, and run doctor without --client",
-  );
-}
-
-function foreignTo(variable: string, names: readonly string[], title: string): Check {
-  return skip(
-    variable,
-    `${title} takes it from ${names.join(" and ")}. Of this terminal, doctor reads only variables whose names begin with FACELESS_`,
-    `To have it checked, write ${variable} in that placeholder, and set it in the shell that starts ${title}`,
-  );
-}
-
-/** Without a key or an address no video can be made. */
-function missingFor(variable: string, names: readonly string[], title: string, setKey: string): Check {
-  const detail = `${title} takes it from ${names.join(" and ")} of the shell that starts it. This shell doesn't set that: started from here, ${title} has none`;
-  const fix = `Set ${names.join(" and ")} in the shell that starts ${title}, or write the value itself into the entry`;
-  if (names.includes(KEY))
-    return fail(variable, detail, `${fix}. This line asks for the key and sets it`, setKey);
-  return (variable === "FACELESS_BASE_URL" ? fail : skip)(variable, detail, fix);
-}
-
-function takenFor(variable: string, names: readonly string[], { title, isInTerminal }: ClientFormat): Check {
-  const detail = `${title} takes it from ${names.join(" and ")} of the shell that starts it, here this one`;
+  const names = [...missing, ...taken].join(" and ");
+  const from = `${title} takes it from ${names} of the shell that starts it`;
+  const unread = missing.filter((name) => !isOurVariable(name));
+  if (unread.length > 0) {
+    const own = "Of this terminal, doctor reads only variables whose names begin with FACELESS_";
+    const fix = "take it from a variable whose name begins so";
+    return skip(variable, `${from}. ${own}`, `Check its value yourself, or ${fix}`);
+  }
+  if (missing.length > 0) {
+    const problem = `${from}. This shell doesn't set that: started from here, ${title} has none`;
+    const fix = `Set ${names} in the shell that starts ${title}, or write the value itself into the entry`;
+    if (missing.includes(KEY))
+      return fail(variable, problem, `${fix}. This line asks for the key and sets it`, setKey);
+    return (variable === "FACELESS_BASE_URL" ? fail : skip)(variable, problem, fix);
+  }
+  if (taken.length === 0) return undefined;
+  const detail = `${from}, here this one`;
   if (isInTerminal === true) return pass(variable, detail);
-  return skip(
-    variable,
-    `${detail}. Started from a dock or a menu, it has none`,
-    `Start ${title} from a terminal that sets ${names.join(" and ")}, or write the value itself into the entry`,
-  );
+  const fix = `Start ${title} from a terminal that sets ${names}, or write the value itself into the entry`;
+  return skip(variable, `${detail}. Started from a dock or a menu, it has none`, fix);
 }
 
 /** Programs that obey the files of a project in the folder in which they start. */

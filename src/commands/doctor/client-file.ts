@@ -1,6 +1,6 @@
 // Reads one of a client's files as strictly as the client does, and says where a mistake is. Shows no value.
 
-import { lstat, readFile, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { load as parseYaml, YAMLException } from "js-yaml";
 import { type ParseError, parse as parseJson, printParseErrorCode } from "jsonc-parser";
 import { parse as parseToml, TomlError } from "smol-toml";
@@ -32,7 +32,10 @@ export async function readClientFile(
       return { problem: `${path} isn't a file`, fix: `Look at what is in its place` };
     bytes = await readFile(path);
   } catch (error) {
-    return isMissing(error) ? undefined : describeReadError(path, error, format, await ownerOf(path));
+    const code = errnoOf(error) ?? "unknown error";
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    const fix = `Make it readable to you: ${format.title} can't read it either`;
+    return { problem: `${path} can't be read (${code})`, fix };
   }
   const encoding = encodingOf(bytes);
   if (encoding !== undefined)
@@ -53,36 +56,6 @@ function encodingOf(bytes: Buffer): string | undefined {
   } catch {
     return "another encoding than UTF-8";
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return ["ENOENT", "ENOTDIR"].includes(errnoOf(error) ?? "");
-}
-
-function describeReadError(
-  path: string,
-  error: unknown,
-  { title }: ClientFormat,
-  owner: string,
-): FileProblem {
-  const code = errnoOf(error);
-  if (code === "EACCES" || code === "EPERM")
-    return {
-      problem: `you may not read ${path}${owner} (${code})`,
-      fix: `Make it readable to you: ${title} can't read it either`,
-    };
-  return {
-    problem: `${path} can't be read (${code ?? "unknown error"})`,
-    fix: `Look at what is in its place`,
-  };
-}
-
-async function ownerOf(path: string): Promise<string> {
-  const uid = await lstat(path).then(
-    (stats) => stats.uid,
-    () => undefined,
-  );
-  return uid === 0 ? ", which belongs to root" : "";
 }
 
 function parseFile(path: string, written: string, format: ClientFormat): ClientFile | FileProblem {

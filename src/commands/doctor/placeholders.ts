@@ -9,10 +9,8 @@ export interface Filled {
   readonly text: string;
   /** The variables of the shell whose values are in the text. */
   readonly taken: readonly string[];
-  /** The variables that this shell doesn't set. */
+  /** The variables that this shell doesn't set, or that aren't this server's. */
   readonly missing: readonly string[];
-  /** The variables of the shell that aren't this server's. Their values aren't read. */
-  readonly foreign: readonly string[];
   /** True if only the client knows a part of the value. */
   readonly isHidden: boolean;
   /** A placeholder that the client leaves unchanged, if there is one. */
@@ -30,9 +28,9 @@ const groupsSchema = z.object({
 });
 
 export function fillIn(text: string, { fills }: ClientFormat, env: Environment): Filled {
-  const [taken, missing, foreign]: [string[], string[], string[]] = [[], [], []];
+  const [taken, missing]: [string[], string[]] = [[], []];
   const left = ANY.exec(text)?.[0];
-  const plain = { text, taken, missing, foreign, isHidden: false, left: undefined };
+  const plain = { text, taken, missing, isHidden: false, left: undefined };
   if (left === undefined) return plain;
   // Nobody has tried this client.
   if (fills === undefined) return { ...plain, isHidden: true };
@@ -40,18 +38,23 @@ export function fillIn(text: string, { fills }: ClientFormat, env: Environment):
   const filled = text.replaceAll(ofShell, (whole: string, ...groups: unknown[]) => {
     const { name, bare = "", fallback } = groupsSchema.parse(groups.at(-1));
     const variable = name ?? bare;
-    if (!variable.startsWith("FACELESS_")) {
-      foreign.push(variable);
-      return whole;
-    }
-    const value = env[variable];
-    if (value === undefined && fallback !== undefined) return fallback;
+    const value = isOurVariable(variable) ? env[variable] : undefined;
+    if (value === undefined && fallback !== undefined && isOurVariable(variable)) return fallback;
     (value === undefined ? missing : taken).push(variable);
     return value ?? whole;
   });
   const rest = text.replaceAll(ofShell, "").replaceAll(ofClient, "");
   const isHidden = text.replaceAll(ofClient, "") !== text;
-  return { text: filled, taken, missing, foreign, isHidden, left: ANY.exec(rest)?.[0] };
+  return { text: filled, taken, missing, isHidden, left: ANY.exec(rest)?.[0] };
+}
+
+export function isOurVariable(name: string): boolean {
+  return name.startsWith("FACELESS_");
+}
+
+/** True if the text is whole. */
+export function isKnown({ missing, isHidden, left }: Filled): boolean {
+  return missing.length === 0 && !isHidden && left === undefined;
 }
 
 const NONE = /(?!)/g;

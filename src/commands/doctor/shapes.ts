@@ -12,6 +12,7 @@ import { STATES } from "../../service/job.ts";
 import { objectOf, readOpenApi, resolve } from "../../service/openapi.ts";
 import { RequestSender } from "../../service/request-sender.ts";
 import type { ParsedResponse, ServiceResponse } from "../../service/responses.ts";
+import { valueAt } from "../../value-at.ts";
 import { VERSION } from "../../version.ts";
 import { type Field, formOf, HIDDEN, type IsPublicName, shapeOf } from "./shape.ts";
 
@@ -249,15 +250,10 @@ function describeOperations(document: unknown, isPublic: IsPublicName): readonly
   const keys = operations.map(({ method, path }) => `${method} ${path}`);
   const missing = DOCUMENTED_OPERATIONS.filter(([, pattern]) => !keys.some((key) => pattern.test(key)));
   const lines = operations.slice(0, 50).map(({ method, path, item, operation }) => {
-    const parameters = [item, operation].flatMap(({ parameters: listed }) => {
-      const items: readonly unknown[] = Array.isArray(listed) ? listed : [];
-      return items;
-    });
-    const named = parameters.map((parameter) => String(objectOf(resolve(root, parameter))["name"]));
-    const content = objectOf(
-      objectOf(objectOf(resolve(root, operation["requestBody"]))["content"])["application/json"],
-    );
-    const body = Object.keys(objectOf(objectOf(resolve(root, content["schema"]))["properties"]));
+    const listed = [item, operation].map((each): unknown => each["parameters"]).filter(Array.isArray);
+    const named = listed.flat().map((parameter: unknown) => String(resolve(root, parameter)["name"]));
+    const schema = valueAt(resolve(root, operation["requestBody"]), "content", "application/json", "schema");
+    const body = Object.keys(objectOf(resolve(root, schema)["properties"]));
     const shown = [...named, ...body].map((name) => (isPublic(name) ? name : HIDDEN));
     const statuses = Object.keys(objectOf(operation["responses"])).filter((status) =>
       /^(?:\dXX|\d{3}|default)$/i.test(status),

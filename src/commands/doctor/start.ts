@@ -3,6 +3,7 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { isAbsolute, posix, win32 } from "node:path";
+import { unescape } from "node:querystring";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
@@ -17,6 +18,7 @@ import type { Host } from "../host.ts";
 import { type Check, fail, pass, READ_ONLY, skip, warn } from "./check.ts";
 import { type ClientEntry, REPLACE } from "./client-entry.ts";
 import { settingsOf } from "./environment.ts";
+import { isKnown } from "./placeholders.ts";
 import { findInPath, programOf } from "./program.ts";
 
 const NAME = "start";
@@ -39,10 +41,9 @@ export async function checkStart(
   const left = words.find((word) => word.left !== undefined)?.left;
   if (left !== undefined)
     return failed(`it starts with the placeholder ${quote(left, 60)}, which ${title} doesn't fill in`);
-  const unknown = words.flatMap(({ missing, foreign }) => [...missing, ...foreign]);
-  if (unknown.length > 0 || words.some(({ isHidden }) => isHidden)) {
-    const names = unknown.length > 0 ? ` (${unknown.join(", ")})` : "";
-    const placeholders = `the entry has placeholders that only ${title} fills in${names}`;
+  if (!words.every(isKnown)) {
+    const names = words.flatMap(({ missing }) => missing).join(", ");
+    const placeholders = `the entry has placeholders that only ${title} fills in${names && ` (${names})`}`;
     return [skip(name, placeholders, `Look in ${title} whether the server runs`)];
   }
   if (isAbsolute(cwd) && !existsSync(cwd))
@@ -107,18 +108,10 @@ export function redactorOf(env: Environment, words: readonly string[]): Redact {
   const named = variables.map(([name = "", value = ""]) => (SECRET.test(name) ? value.trim() : ""));
   const inAddresses = [...words, ...Object.values(env)]
     .flatMap((text = "") => [...text.matchAll(IN_ADDRESS)])
-    .flatMap(([, one, other]) => [one ?? other ?? "", decodeText(one ?? other ?? "")]);
+    .flatMap(([, one, other = ""]) => [one ?? other, unescape(one ?? other)]);
   const secrets = [...new Set([...named, ...inAddresses])].sort((one, other) => other.length - one.length);
   const redactors = secrets.map(createRedact);
   return (text) => redactors.reduce((rest, redact) => redact(rest), text);
-}
-
-function decodeText(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** The PATH without folders of a project: npm puts node_modules/.bin into the PATH of what it starts. */
@@ -236,12 +229,9 @@ export async function startEntry(words: readonly string[], options: StartOptions
   end();
   interrupted.removeEventListener("abort", end);
   if (typeof outcome !== "string") return { ...outcome, endsByItself };
-  return { problem: explain(command, outcome, redact(wholeLines(stderr))) };
-}
-
-/** The text without a line that has lost its beginning, and perhaps that of a secret. */
-function wholeLines(stderr: string): string {
-  return stderr.length < MAX_STDERR ? stderr : stderr.replace(/^[^\n]*\n?/, "");
+  // A line that has lost its beginning may begin in the middle of a secret.
+  const whole = stderr.length < MAX_STDERR ? stderr : stderr.replace(/^[^\n]*\n?/, "");
+  return { problem: explain(command, outcome, redact(whole)) };
 }
 
 /** Ends the program and all that it has started. */
