@@ -28,9 +28,7 @@ export async function runDoctor(
   const ui = new TerminalUi(host);
   if (shapes) return printShapes(client, json, host, ui);
   const { checks, settings } =
-    client === undefined
-      ? { checks: [], settings: { env: host.env, flags: NO_FLAGS, hidden: [] } }
-      : await checkEntries(client, host);
+    client === undefined ? { checks: [], settings: ofTerminal(host) } : await checkEntries(client, host);
   const ofSettings = settings && (await checkSettings(settings, client, host));
   const all = [pass("Node.js", host.nodeVersion), ...checks, ...(ofSettings?.checks ?? [])].map(cleanCheck);
   const names = new Set(all.map(({ name }) => (name.startsWith("FACELESS_") ? "settings" : name)));
@@ -50,17 +48,16 @@ async function printShapes(
   host: Host,
   ui: TerminalUi,
 ): Promise<number> {
-  const terminal: Settings = { env: host.env, flags: NO_FLAGS, hidden: [] };
-  const settings = client === undefined ? terminal : await readFirstEntry(client, host);
-  const { env, flags } = settings ?? { ...terminal, env: {} };
-  const { startsSandbox, problems } = readConfig(env, flags, host.homeDir);
-  const service = startsSandbox ? undefined : readTarget(env, host.homeDir);
-  const redact = (text: string) => redactReport(text, [host.env[KEY], env[KEY]]);
+  const settings = client === undefined ? ofTerminal(host) : await readFirstEntry(client, host);
+  const config = settings && readConfig(settings.env, settings.flags, host.homeDir);
+  const service = config?.startsSandbox === false ? readTarget(settings?.env ?? {}, host.homeDir) : undefined;
+  const redact = (text: string) => redactReport(text, [host.env[KEY], settings?.env[KEY]]);
   if (service === undefined) {
-    const reasons = problems.map(({ variable, problem }) => `${variable} ${problem}`).join("; ");
-    const problem = startsSandbox
-      ? "The sandbox is a part of this program, and answers as documented."
-      : `There is no service to ask: ${settings === undefined ? "there is no entry that can be read" : reasons}.`;
+    const reasons = config?.problems.map(({ variable, problem }) => `${variable} ${problem}`).join("; ");
+    const problem =
+      config?.startsSandbox === true
+        ? "The sandbox is a part of this program, and answers as documented."
+        : `There is no service to ask: ${reasons ?? "there is no entry that can be read"}.`;
     if (json) ui.printJson({ problem }, redact);
     else ui.print(redact(problem));
     return 1;
@@ -71,6 +68,8 @@ async function printShapes(
   else ui.print(redact(formatShapes(read)));
   return read.answers.some(({ answer }) => answer.startsWith("HTTP ")) ? 0 : 1;
 }
+
+const ofTerminal = ({ env }: Host): Settings => ({ env, flags: NO_FLAGS, hidden: [] });
 
 async function readFirstEntry(client: ClientName, host: Host): Promise<Settings | undefined> {
   const { entries } = await readClientEntries(client, host, "");

@@ -102,7 +102,7 @@ const IN_ADDRESS = /\/\/(?:[^\s:/@]*:)?(\S{1,500})@|\bpassword=([^\s&]+)/gi;
  * Removes what an entry holds in secret from a text: values of variables that are called so, and what stands before
  * the @ of addresses or behind `password=`.
  */
-export function redactorOf(env: Environment, words: readonly string[]): Redact {
+function redactorOf(env: Environment, words: readonly string[]): Redact {
   const assigned = words.map((word) => /^(\w+)=(.*)$/s.exec(word)?.slice(1) ?? []);
   const variables = [...Object.entries(env), ...assigned];
   const named = variables.map(([name = "", value = ""]) => (SECRET.test(name) ? value.trim() : ""));

@@ -51,10 +51,14 @@ test.each(CLIENTS)(
       await writeFile(file, (await readFile(file, "utf8")).replace("fl_example", "fl_own"));
     }
     const withAccount = await ours("doctor", "--client", client);
+    const again = await ours("config", client);
 
     expect(inSandbox.stdout).toMatch(/^ok +settings +the sandbox/m);
     expect([inSandbox.code, withAccount.code], withAccount.stdout).toEqual([0, 0]);
     expect(withAccount.stdout).toMatch(/^ok +start +version /m);
     expect(withAccount.stdout).not.toMatch(/the sandbox|^fail/m);
+    // opencode's command leaves out its permission, without which nobody asks.
+    expect(withAccount.stdout.includes("nobody asks you")).toBe(client === "opencode");
+    expect(again.stderr.includes("Leave your entry as it is")).toBe(client !== "opencode");
   },
 );
