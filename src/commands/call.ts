@@ -155,10 +155,13 @@ async function askAtTerminal(
     if (await ui.confirm(`${question.message}\n${question.yes}?`, interrupted)) return "agreed";
     throw declinedError(question, "accept", true);
   }
+  const problem = input.readableEnded
+    ? "The input has ended, so no answer can be typed"
+    : "There is no terminal to ask in";
   const why = onlyTerminal ? "here only a yes in a terminal counts" : "--yes was not given";
   throw new BridgeError({
     code: "declined",
-    message: `There is no terminal to ask in, and ${why}. The question is: ${question.message}`,
+    message: `${problem}, and ${why}. The question is: ${question.message}`,
     nextStep: onlyTerminal
       ? say`[Tell the user to make|Make] this call in a terminal, if [they|you] want exactly that.`
       : say`Call again with --yes only if [the user wants|you want] exactly that.`,

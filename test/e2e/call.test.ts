@@ -1,8 +1,9 @@
 // `call` as a process: signals, pipes, and a computer without settings.
 
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { expect, test } from "vitest";
-import { callingComputer, jsonOf, ORDER, POST, RENDERING, STARTED } from "../fixtures/call.ts";
+import { callingComputer, jsonOf, ORDER, POST, READY, RENDERING, STARTED } from "../fixtures/call.ts";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
 import { GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
@@ -43,7 +44,51 @@ test("a slow reader gets the whole output, one that stops early does no harm, an
     expect.anything(),
   ]);
   expect(await inShell("$CALL | head -c 1")).toEqual({ code: 0, stdout: "{", stderr: "" });
-  expect((await inShell("$CALL > /dev/full")).code).toBe(1);
+  expect(await inShell("$CALL > /dev/full")).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(/^The result can't be written to stdout \(ENOSPC\):\n100 videos/),
+  });
+});
+
+test("what was paid for is told on stderr if nobody reads stdout", async () => {
+  const { env, sent } = await callingComputer({ [GENERATE]: STARTED });
+
+  const ran = await run("bash", ["-c", `$CALL ${ORDER.map((word) => `'${word}'`).join(" ")} > >(exec >&-)`], {
+    env: { ...env, CALL: `${SERVER_NODE} ${BUILT_FILE} call` },
+  });
+
+  expect(ran.stderr).toContain(`Job ${JOB_ID}`);
+  expect(sent()).toEqual([1, 0]);
+});
+
+const hasTerminals = spawnSync("script", ["--version"]).stdout?.includes("util-linux") ?? false;
+
+test.runIf(hasTerminals)("a y typed before the question, without Enter, doesn't answer it", async () => {
+  let isTyped = false;
+  const { env, sent, rest } = await callingComputer({
+    [STATUS]: async () => {
+      await until(() => isTyped);
+      return READY;
+    },
+  });
+  const command = [SERVER_NODE, BUILT_FILE, "call", ...POST].join(" ");
+  const child = spawn("script", ["-qec", command, "/dev/null"], {
+    env: { PATH: process.env["PATH"], ...env },
+  });
+  const ended = once(child, "close");
+  let screen = "";
+  child.stdout.on("data", (text: Buffer) => (screen += String(text)));
+  await until(() => rest.lines(STATUS).length === 1);
+  child.stdin.write("y");
+  await until(() => screen.includes("y"));
+  isTyped = true;
+  await until(() => screen.includes("[y/N] "));
+  child.stdin.write("\n");
+  await ended;
+
+  expect(screen).toContain("You did not agree to publish.");
+  expect(sent()).toEqual([0, 0]);
 });
 
 test("the next call doesn't repeat one that was killed or whose answer was lost", async () => {

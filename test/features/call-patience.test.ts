@@ -1,5 +1,7 @@
 // `call` and slow answers: nobody gives up on it, so it awaits the answers to paid and public requests.
 
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/clock.ts";
 import {
@@ -12,6 +14,7 @@ import {
   STARTED,
 } from "../fixtures/call.ts";
 import { GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
+import { temporaryFolder } from "../fixtures/folder.ts";
 import { envelope, type Reply, type Scripts } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
 
@@ -162,6 +165,66 @@ test("the second Ctrl-C ends call, which says that the post may have been made",
       },
     },
   ]);
+});
+
+test("a table waits for the rate limit, and then orders each row once", async () => {
+  let orders = 0;
+  const { start, sent } = await callingComputer({
+    [GENERATE]: () => {
+      const jobId = JOB_ID.replace(/.{4}$/, String(1_000 + orders));
+      const refusal = { ...envelope(429, "rate_limited", "Slow down."), headers: { "retry-after": "60" } };
+      return orders++ === 2 ? refusal : { json: { jobId, status: "processing" } };
+    },
+  });
+  const table = ["topic", ...Array.from({ length: 6 }, (_, index) => `The tide comes in ${index} times.`)];
+  const { ended, written } = start(["generate_video", "--csv", "-"], { input: table.join("\n") });
+  await until(async () => (await pass(1), written.stdout !== ""));
+
+  expect(await ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/\n6 of 6 ordered\.\n$/) });
+  expect(sent()).toEqual([7, 0]);
+});
+
+test("Ctrl-C after an answer was lost never says that nothing was paid", async () => {
+  const { start, rest, sent } = await callingComputer({ [GENERATE]: "hang up", [VIDEOS]: "hang" });
+  const { ended, interrupt } = start([...ORDER, "--json"]);
+  await until(() => rest.lines(VIDEOS).length === 1);
+  interrupt();
+  await pass(3);
+
+  const ran = await ended;
+  expect([ran.code, jsonOf(ran)]).toMatchObject([3, { error: { code: "cancelled", outcome: "unknown" } }]);
+  expect(sent()).toEqual([1, 0]);
+});
+
+test("the second Ctrl-C prints a known post that the journal can't take", async () => {
+  const state = join(temporaryFolder(), "state");
+  mkdirSync(state);
+  const { start } = await callingComputer(
+    {
+      [PUBLISH]: () => {
+        renameSync(state, `${state}-gone`);
+        writeFileSync(state, "");
+        return { json: { results: [{ platform: "tiktok", ok: true, url: LINKS[0] }] } };
+      },
+    },
+    { FACELESS_STATE_DIR: state },
+  );
+  const { ended, written, interrupt } = start([...POST, "--yes"]);
+  await until(async () => (await pass(1), written.stderr.includes("the journal can't be written")));
+  interrupt();
+  await until(async () => (await pass(1), written.stderr.includes("Ctrl-C again")));
+  expect(written.stderr).toContain(
+    "The service has answered, which is being recorded. Ctrl-C again leaves at once.",
+  );
+  interrupt();
+  await until(async () => (await pass(1), written.stdout + written.stderr !== ""));
+
+  expect(await ended).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      new RegExp(`The journal can't be written .*\\n  TikTok: posted  ${LINKS[0]}\\n$`, "s"),
+    ),
+  });
 });
 
 test("Ctrl-C before anything was sent ends the call, and nothing is sent", async () => {

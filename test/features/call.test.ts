@@ -241,6 +241,18 @@ test.each<[string, string[], string | Buffer, string]>([
     'there is no file "topics/2026-11-28.txt"',
   ],
   ["folder", ["generate_video", "--topic-file", "/"], "", 'the file "/" can\'t be read (EISDIR)'],
+  [
+    "endless file",
+    ["generate_video", "--topic-file", "/dev/zero"],
+    "",
+    'the file "/dev/zero" is longer than 1 MB, more than the topic can be',
+  ],
+  [
+    "too long arguments",
+    ["generate_video", "-"],
+    `{"topic": "${"la ".repeat(400_000)}"}`,
+    "what came on stdin is longer than 1 MB, more than the arguments as JSON can be",
+  ],
 ])(
   "arguments that can't be read (%s) are refused before anything is sent",
   async (_, args, input, problem) => {
@@ -261,6 +273,19 @@ test("Ctrl-C ends a call that waits for its arguments at a terminal", async () =
   interrupt();
 
   expect((await ended).code).toBe(1);
+});
+
+test("what was typed up to the end of the input can't be followed by an answer, which call says", async () => {
+  const { start, sent } = await callingComputer({}, { FACELESS_CONFIRM_GENERATE: "on" });
+  const { ended, written, stdin } = start(["generate_video", "-"], { answer: "y" });
+  await until(() => written.stderr !== "");
+  stdin.end(JSON.stringify({ topic: TOPIC }));
+
+  const { code, stderr } = await ended;
+  expect([code, sent()]).toEqual([1, [0, 0]]);
+  expect(stderr).toMatch(
+    /^Type .*\nThe input has ended, so no answer can be typed, and --yes was not given\. The question is: /,
+  );
 });
 
 test("arguments come from options of the schema, a JSON object, stdin and a file of the topic", async () => {
