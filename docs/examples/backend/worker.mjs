@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { openQueue, ORDERS } from "./queue.mjs";
 
-/** Nothing was paid for, and no repeat can change that. */
+/** No repeat can change this. */
 const REFUSED = new Set(["invalid_input", "check_order", "refused"]);
 /** The journal keeps an unanswered request from being repeated for 20 hours. */
 const MAX_AGE_MS = 18 * 3_600_000;
@@ -41,7 +41,9 @@ async function carryOut([{ data, createdOn, startedOn, retryCount }]) {
     throw new Error("The video is still rendering.");
   } catch (error) {
     if (error.code === "duplicate") return unanswered(error.message);
-    if (REFUSED.has(error.code)) return { status: "refused", problem: error.message };
+    // A look at a video that is paid for can be refused, too.
+    const isPaid = jobId || error.outcome === "unknown";
+    if (!isPaid && REFUSED.has(error.code)) return { status: "refused", problem: error.message };
     throw error;
   }
 }
