@@ -20,6 +20,8 @@ const MAX_AT_ONCE = 4;
 const RATE_PAUSE_SECONDS = 5;
 /** The row can't be ordered as it is written. */
 const FAULTS: readonly ErrorCode[] = ["invalid_input", "check_order"];
+/** The reason gives a code. */
+const CONFIRMED: readonly ErrorCode[] = ["check_order", "duplicate"];
 /** After any other failure the next row would fail as well, or be paid for in doubt. */
 const OF_ONE_ROW: readonly ErrorCode[] = [...FAULTS, "duplicate", "in_progress", "refused", "declined"];
 
@@ -133,7 +135,7 @@ export async function callTable(
     faulty.length > 0
       ? `Nothing was ordered, since ${faulty.length} of ${rows.length} rows can't be.`
       : `${count()}.`,
-    faulty.some(({ failure }) => failure?.facts.code === "check_order") &&
+    shown.some(({ failure }) => failure && CONFIRMED.includes(failure.facts.code)) &&
       "A code that confirms a row belongs in its column confirm.",
     left.length > 0 && `${left.length} left for the next run:`,
     left.length > 0 && message,

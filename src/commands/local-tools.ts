@@ -1,6 +1,6 @@
 // The tools in this process, for commands that call them without a client.
 
-import { once } from "node:events";
+import { once, setMaxListeners } from "node:events";
 import type * as z from "zod";
 import { type Audience } from "../sentences.ts";
 import { pause } from "../clock.ts";
@@ -55,6 +55,8 @@ export function openTools(
   const application = openApplication(config, clock, (line) => errors.write(line), { onWait, leave });
   const { jobs, videoSaver, waitForEnd, publishOnce } = application;
   jobs.on("start", onStarted);
+  // Each job that is followed listens.
+  setMaxListeners(0, signal);
   const isInterrupted = once(signal, "abort");
   /** The platforms of the last post that the service's answer did not mention. */
   let missingResults: readonly string[] = [];

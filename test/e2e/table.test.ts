@@ -60,6 +60,7 @@ test("twelve rows are put right, killed in the middle and run again: twelve vide
   rest.on(GENERATE, start);
   journalFolder(folder).makeOlder(6);
   const again = await order();
+  expect(again.stderr.split("\n").filter((line) => !/^(?: {2}\d+ of 12 ready)?$/.test(line))).toEqual([]);
   expect(again.stdout.split("\n").at(-2)).toBe("8 of 12 ready.");
   expect(again.stdout.match(/^ {2}\d+ {2}Not sent: .* its answer never came/gm)).toHaveLength(4);
   expect(topics()).toEqual([THREE_LINES, SPANISH, ...TOPICS].toSorted());
