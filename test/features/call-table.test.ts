@@ -238,6 +238,24 @@ test.each([
   expect(sent()).toEqual([4, 0]);
 });
 
+test("the second Ctrl-C leaves the rows that have no answer as unknown", async () => {
+  const { startCall, rest, sent } = await tableComputer();
+  rest.on(GENERATE, "hang");
+  const file = join(temporaryFolder(), "videos.csv");
+  writeFileSync(file, table(...TOPICS, "A fifth drop falls."));
+  const { ended, written, interrupt } = startCall(["generate_video", "--csv", file, "--json"]);
+  await until(() => sent()[0] === 4);
+  interrupt();
+  await until(() => written.stderr.includes("Ctrl-C again"));
+  interrupt();
+
+  const ran = await ended;
+  expect([ran.code, rowsOf(ran).map(({ error }) => error?.outcome)]).toEqual([
+    3,
+    ["unknown", "unknown", "unknown", "unknown", "not_sent"],
+  ]);
+});
+
 test("Ctrl-C in the middle says what was ordered and what was not", async () => {
   const { start, rest, sent, ...computer } = await tableComputer();
   const answers = gate();
