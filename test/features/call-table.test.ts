@@ -146,8 +146,8 @@ test("the column confirm orders a row as it is, and another run doesn't repeat i
 });
 
 const ASKED = `Pay for these 2 videos?
-  2  "The tide comes in." (30 s, English, story, voice charlotte, no music, normal pacing)
-  3  "The moon pulls the sea." (30 s, English, story, voice charlotte, no music, normal pacing)
+  2  "The tide comes in." (30 s, 4 words, English, story, voice charlotte, no music, normal pacing)
+  3  "The moon pulls the sea." (30 s, 5 words, English, story, voice charlotte, no music, normal pacing)
 It spends your credits.
 Pay for these 2 videos?
 [y/N] `;
