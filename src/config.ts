@@ -36,6 +36,8 @@ export interface Proxies {
 export interface ConfigProblem extends Mistake {
   readonly variable: string;
   readonly isUnset?: true;
+  /** True if only what has to be recorded fails with it. */
+  readonly allowsReading?: true;
 }
 
 /** The service to talk to. `baseUrl` and `apiKey` together identify the account. */
@@ -93,6 +95,7 @@ const NO_HOME_FOLDER: ConfigProblem = {
   variable: "FACELESS_STATE_DIR",
   problem: "is not set, and this user has no home folder that could keep the journal",
   fix: "Set it to the absolute path of an existing folder, or set HOME to a folder that this user can write to",
+  allowsReading: true,
 };
 const SANDBOX_KEY_ELSEWHERE: ConfigProblem = {
   variable: "FACELESS_API_KEY",
@@ -280,7 +283,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     logLevel: read(SETTINGS.logLevel) ?? LOG_LEVEL_DEFAULT,
     sandboxSeconds: read(SETTINGS.sandboxSeconds) ?? SANDBOX_SECONDS_DEFAULT,
   };
-  const isUsable = apiKey !== undefined && baseUrl !== undefined && problems.length === 0;
+  const isUsable = apiKey !== undefined && baseUrl !== undefined && !problems.some(stopsAll);
   const service: ServiceConfig | undefined = isUsable
     ? { apiKey, baseUrl, proxies, ...(sandbox && { isSandbox: true }) }
     : undefined;
@@ -295,11 +298,15 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     service,
     /** True if the user knows the settings by the titles of the bundle's form. */
     isBundle: isStartedByBundle(env),
-    /** Settings that are needed, or guard money, privacy or publicity: every tool call fails with them. */
+    /** Settings that are needed, or guard money, privacy or publicity: tool calls fail with them. */
     problems,
     /** Invalid settings that fell back to their defaults. */
     warnings,
   };
+}
+
+export function stopsAll({ allowsReading }: ConfigProblem): boolean {
+  return allowsReading !== true;
 }
 
 export function defaultStateDir(homeDir: string): string {

@@ -2,7 +2,7 @@
 
 import { GenerateOnce } from "../idempotency/generate-once.ts";
 import { Guard, type GuardOptions } from "../idempotency/guard.ts";
-import { Journal, memoryStore } from "../idempotency/journal.ts";
+import { Journal, type JournalStore, memoryStore } from "../idempotency/journal.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
 import { JournalFacts } from "../idempotency/same-request.ts";
 import { JobBook } from "../jobs/job-book.ts";
@@ -13,7 +13,7 @@ import { Schedule } from "../jobs/schedule.ts";
 import { waitForEnd } from "../jobs/wait.ts";
 import type { Application } from "../mcp/application.ts";
 import type { Clock } from "../clock.ts";
-import type { Config } from "../config.ts";
+import { type Config, stopsAll } from "../config.ts";
 import { createLog } from "../log.ts";
 import { createRedact, type Redact } from "../redact.ts";
 import { notConfiguredError, ServiceClient } from "../service/client.ts";
@@ -40,7 +40,7 @@ export function openApplication(
   for (const { variable, problem, fix } of config.warnings) log.warn(`${variable} ${problem}. ${fix}.`);
   const service = new ServiceClient({
     async connect() {
-      if (config.problems.length > 0) throw notConfiguredError(config.problems);
+      if (config.problems.some(stopsAll)) throw notConfiguredError(config.problems);
       return config.service ?? startSandboxService(config.sandboxSeconds, await webhookPort?.());
     },
     clock,
@@ -59,8 +59,7 @@ async function startSandboxService(renderSeconds: number, webhookPort: number | 
 
 export function createApplication(given: Given): Application {
   const { config, service, clock, log, redact, onWait, leave } = given;
-  // A server that is not set up touches neither a file nor a database.
-  const opened = config.problems.length > 0 ? undefined : openJournalStore(config, clock);
+  const opened = config.problems.length > 0 ? unusableStore(config, clock) : openJournalStore(config, clock);
   const store = opened ?? memoryStore(clock);
   const journal = new Journal({
     store,
@@ -119,6 +118,11 @@ export function createApplication(given: Given): Application {
     clock,
     log,
   };
+}
+
+/** A server that is not set up touches neither a file nor a database, and records nothing: so nothing paid is sent. */
+function unusableStore({ problems }: Config, clock: Clock): JournalStore {
+  return { ...memoryStore(clock), append: () => Promise.reject(notConfiguredError(problems)) };
 }
 
 /** How long the database may take to answer once the process begins to end. */

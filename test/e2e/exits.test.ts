@@ -88,6 +88,19 @@ test("without a home folder, calls fail only if a setting needs one", async () =
   expect(service.lines(GENERATE)).toHaveLength(1);
 });
 
+test("without a home folder the readers work, and nothing is ordered or posted", async () => {
+  const service = await scriptedService({ "GET /api/v1/videos": { json: { videos: [] } } });
+  const settings = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url };
+  const server = start({ nodeArgs: knownAs(undefined), env: { ...WITHOUT_HOME, ...settings } });
+  await server.open("legacy");
+
+  const listed = await server.ask("tools/call", { name: "list_videos", arguments: {} });
+  expect(listed.result).toHaveProperty("structuredContent.videos", []);
+  const refused = JSON.stringify((await server.ask("tools/call", ORDER)).result);
+  expect(refused).toContain("FACELESS_STATE_DIR is not set, and this user has no home folder");
+  expect(service.requests.map(({ method }) => method)).not.toContain("POST");
+});
+
 test("the sandbox needs no home folder", async () => {
   const server = start({ nodeArgs: knownAs(undefined), env: WITHOUT_HOME, options: ["--sandbox"] });
   await server.open("legacy");
