@@ -5,21 +5,15 @@ import { lazyValue } from "../../lazy.ts";
 import type { Word } from "../../service/words.ts";
 import { readLanguageTable, SCORE_STEP, TABLE_LANGUAGES } from "./language-table.ts";
 
-/** Languages that the table doesn't have, and that read like one that it has, by that one. */
-const RELATIVES: Readonly<Record<string, string>> = {
-  ca: "oc",
-  en: "jam pcm sco",
-  es: "ast ch ia lad pap",
-  hr: "bs cnr sr",
-  is: "fo",
-  it: "co",
-  ms: "id min",
-  nl: "af",
-  no: "nb nn",
-  pt: "gl",
-  tl: "ceb fil hil pam",
-  tr: "crh gag",
-};
+/** Languages that the table doesn't have, and the one that it has and that they read like. */
+const RELATIVES = new Map(
+  (
+    "af nl,ast es,bs hr,ceb tl,ch es,cnr hr,co it,crh tr,fil tl,fo is,gag tr,gl pt,hil tl,ia es,id ms,jam en," +
+    "lad es,min ms,nb no,nn no,oc ca,pam tl,pap es,pcm en,sco en,sr hr"
+  )
+    .split(",")
+    .map((pair): [string, string] => [pair.split(" ")[0] ?? "", pair.split(" ")[1] ?? ""]),
+);
 
 /** An n-gram that a language has scores this much at least. */
 const BASE_SCORE = 53;
@@ -45,10 +39,10 @@ export function otherLanguage(words: readonly Word[], language: string): "en" | 
   const scores = scoresOf(grams);
   const best = scores.indexOf(Math.max(...scores));
   const bestScore = scores[best] ?? 0;
-  const { language: base } = new Intl.Locale(language);
-  const relatives = Object.entries(RELATIVES).find(([, others]) => others.split(" ").includes(base));
-  const isInLatin = new Intl.Locale(language).maximize().script === "Latn";
-  const given = scores[TABLE_LANGUAGES.indexOf(relatives?.[0] ?? base)] ?? (isInLatin ? undefined : 0);
+  const locale = new Intl.Locale(language);
+  const known = TABLE_LANGUAGES.indexOf(RELATIVES.get(locale.language) ?? locale.language);
+  // Nobody takes Latin letters for a language that has others.
+  const given = scores[known] ?? (locale.maximize().script === "Latn" ? undefined : 0);
   const other = TABLE_LANGUAGES[best] === "en" && bestScore >= NAMED_FROM * grams.size ? "en" : "another";
   if (given === undefined) {
     const isTypical = grams.size >= TYPICAL.grams && bestScore >= TYPICAL.score * grams.size;
