@@ -27,7 +27,7 @@ const FADE_SECONDS = 0.4;
 const X264 = "-pix_fmt yuv420p -c:v libx264 -profile:v high -preset veryslow -g 300 -aq-mode 3";
 /** Takes out the flicker that costs most bytes. */
 const CALM = "hqdn3d=2:2:5:5";
-const FINAL_QUALITY = "-crf 40";
+const FINAL_QUALITY = "-crf 42";
 /** Clips are shown small. */
 const CLIP_QUALITY = `-vf ${CALM},scale=252:448 -crf 38 -t 2.5 -an`;
 const AAC = "-c:a aac -b:a 24k -ac 1 -ar 24000";

@@ -107,7 +107,7 @@ test("the package starts in an empty folder with npx and needs nothing else", as
 
 test("the notices name the bundled packages, each with its licence", async () => {
   const notices = await readFile(join(root, "dist/THIRD_PARTY_NOTICES"), "utf8");
-  const sections = notices.split(/^---$/m);
+  const sections = notices.split(/^---\n+(?=Name: )/m);
   const names = Array.from(notices.matchAll(/^Name: (.+)$/gm), ([, name]) => name);
   // The languages' scores are eld's. The last package is inside the SDK's own files.
   expect(names).toEqual(
