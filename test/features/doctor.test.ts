@@ -317,6 +317,25 @@ test.each([
   expect(problemsIn(lines)[0]).toMatch(/it printed "no access: \S*\[redacted\]\S* for ann"/);
 });
 
+test.each<[string, Values, object]>([
+  [
+    "the fallback of a placeholder",
+    { FACELESS_JOURNAL_URL: "${DB:-postgres://ann:hunter2@db.test/videos}" },
+    {},
+  ],
+  [
+    "a program that isn't there",
+    {},
+    { command: "FACELESS_JOURNAL_URL=postgres://ann:hunter2@db.test/videos npx" },
+  ],
+])("doctor shows no password that stands in %s", async (_, env, more) => {
+  const home = await homeWith("cursor", servers({ ...good((await service()).url), ...env }, more));
+
+  const { code, text } = await doctor("cursor", home);
+
+  expect([code, text.includes("hunter2")]).toEqual([1, false]);
+});
+
 interface Asking {
   readonly client: ClientName;
   readonly what: string;

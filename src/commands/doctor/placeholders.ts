@@ -13,7 +13,7 @@ export interface Filled {
   readonly missing: readonly string[];
   /** True if only the client knows a part of the value. */
   readonly isHidden: boolean;
-  /** A placeholder that the client leaves unchanged, if there is one. */
+  /** A placeholder that the client leaves unchanged, if there is one, without its fallback, which may be a secret. */
   readonly left: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export function fillIn(text: string, { fills }: ClientFormat, env: Environment):
   });
   const rest = text.replaceAll(ofShell, "").replaceAll(ofClient, "");
   const isHidden = text.replaceAll(ofClient, "") !== text;
-  return { text: filled, taken, missing, isHidden, left: ANY.exec(rest)?.[0] };
+  return { text: filled, taken, missing, isHidden, left: ANY.exec(rest)?.[0].replace(/:-.*(?=\}$)/s, ":-…") };
 }
 
 export function isOurVariable(name: string): boolean {

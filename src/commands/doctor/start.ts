@@ -167,7 +167,7 @@ interface StartOptions {
 /** Returns the server's answers, or as a clause the reason for none. Leaves no process behind. */
 export async function startEntry(words: readonly string[], options: StartOptions) {
   const { platform, cwd, env, limitMs, interrupted, redact } = options;
-  const [command = ""] = words;
+  const command = redact(words[0] ?? "");
   const program = programOf(words, { platform, env, exists: existsSync });
   let child: ChildProcessWithoutNullStreams;
   try {
