@@ -90,10 +90,18 @@ export class DeadlineError<Result> extends BridgeError {
 /** The sentence about a code that confirms something else, or nothing any more. */
 export const STALE_CODE = "The confirm code of this call is not valid.";
 
+type Details = Partial<
+  Pick<BridgeErrorFacts, "isForUser" | "failsAgain" | "retryable" | "retryAfterSeconds">
+>;
+
+/** The error of a request that was held back here. */
+export function notSent(code: ErrorCode, message: Text, nextStep: Text, details: Details = {}): BridgeError {
+  return new BridgeError({ code, message, nextStep, outcome: "not_sent", retryable: false, ...details });
+}
+
 /** The error of a call that the caller or the end of the process has ended before it sent anything. */
 export function cancelledError(message: string): BridgeError {
-  const nextStep = "Call again if the result is still wanted.";
-  return new BridgeError({ code: "cancelled", message, nextStep, outcome: "not_sent", retryable: true });
+  return notSent("cancelled", message, "Call again if the result is still wanted.", { retryable: true });
 }
 
 /** The effects that a call may have besides reading. */
@@ -113,36 +121,42 @@ const MAYBE_DONE: Record<Effect, string> = {
 /** A chat can't wait so long: the user needs a time of day. */
 const LONG_WAIT_SECONDS = 30;
 
-/**
- * The whole text of a failure: what failed, the service's code and status, whether anything was spent or
- * published, whether calling again is safe, and what to do next. `nowMs` is since the epoch, and `done` replaces
- * the sentence about the effect.
- */
-export function describeFailure(
-  error: BridgeError,
-  effect: Effect,
-  nowMs: number,
-  done = (error.facts.outcome === "unknown" ? MAYBE_DONE : NOTHING_DONE)[effect],
-): Text {
-  const { facts } = error;
-  const { code, message } = facts.serviceMessage ?? {};
-  const withoutStop = say`[${textFor("model", facts.message).replace(/\.$/, "")}|${textFor("person", facts.message).replace(/\.$/, "")}]`;
+/** A sentence without its full stop, ended with what the service's answer says of itself. */
+export function endWithAnswer(
+  sentence: string,
+  { status, serviceMessage: { code } = {} }: Pick<BridgeErrorFacts, "status" | "serviceMessage">,
+): string {
   const answer = [
     code !== undefined && `service code ${quoteCode(code)}`,
-    facts.status !== undefined && `HTTP ${facts.status}`,
+    status !== undefined && `HTTP ${status}`,
   ].filter(Boolean);
+  return `${sentence}${answer.length === 0 ? "" : ` (${answer.join(", ")})`}.`;
+}
+
+/** What failed, and whether anything was spent or published. `done` replaces the sentence about the effect. */
+export function describeOutcome(
+  { facts: { message, outcome, journal, serviceMessage: { message: words } = {} } }: BridgeError,
+  effect: Effect,
+  done = (outcome === "unknown" ? MAYBE_DONE : NOTHING_DONE)[effect],
+): Text {
+  const end = words === undefined || /[.!?…]$/.test(words) ? "" : ".";
   return inSentences(
-    answer.length === 0 ? facts.message : say`${withoutStop} (${answer.join(", ")}).`,
-    message !== undefined &&
-      `The service's words: ${JSON.stringify(message)}${/[.!?…]$/.test(message) ? "" : "."}`,
-    facts.journal,
+    message,
+    words !== undefined && `The service's words: ${JSON.stringify(words)}${end}`,
+    journal,
     done,
-    ...(facts.retryAfterSeconds === undefined || !facts.retryable
-      ? [
-          againSentence(facts),
-          facts.isForUser === true ? say`[Tell the user: |]${facts.nextStep}` : facts.nextStep,
-        ]
-      : [facts.nextStep, afterWaitSentence(facts.retryAfterSeconds, nowMs)]),
+  );
+}
+
+/** The whole text of a failure: also whether calling again is safe, and the next step. `nowMs` is since the epoch. */
+export function describeFailure(error: BridgeError, effect: Effect, nowMs: number, done?: string): Text {
+  const { facts } = error;
+  const { nextStep, isForUser, retryable, retryAfterSeconds } = facts;
+  return inSentences(
+    describeOutcome(error, effect, done),
+    ...(retryAfterSeconds === undefined || !retryable
+      ? [againSentence(facts), isForUser === true ? say`[Tell the user: |]${nextStep}` : nextStep]
+      : [nextStep, afterWaitSentence(retryAfterSeconds, nowMs)]),
   );
 }
 

@@ -9,6 +9,10 @@ export function textFor(audience: Audience, text: Text | number): string {
   return typeof text === "object" ? text[audience] : String(text);
 }
 
+export function mapText(text: Text, change: (words: string) => string): Text {
+  return typeof text === "string" ? change(text) : { model: change(text.model), person: change(text.person) };
+}
+
 /** A template in which "[they|you]" is "they" to a model and "you" to a person. Values are never read so. */
 export function say(strings: TemplateStringsArray, ...values: readonly (Text | number)[]): Text {
   const template = strings.reduce((before, next, index) => `${before}\uE000${index - 1};${next}`);

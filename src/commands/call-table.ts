@@ -2,14 +2,21 @@
 // Knows what became of each row at any time, so that an interrupt can still print it.
 
 import { pause } from "../clock.ts";
-import { BridgeError, describeFailure, errorMeta, type ErrorCode, toBridgeError } from "../errors.ts";
+import {
+  type BridgeError,
+  describeFailure,
+  errorMeta,
+  type ErrorCode,
+  notSent,
+  toBridgeError,
+} from "../errors.ts";
 import { stateOf } from "../service/job.ts";
 import { inSentences, type Text, textFor } from "../sentences.ts";
 import { capitalized } from "../text.ts";
 import type { Consent, Question } from "../tools/question.ts";
-import { describeUnrecorded, type ToolContext } from "../tools/tool.ts";
+import { describeUnrecorded, structureOf, type ToolContext, type ToolResult } from "../tools/tool.ts";
 import type { Call } from "./call-arguments.ts";
-import { inColumns, type Result } from "./call-text.ts";
+import { inColumns } from "./call-text.ts";
 import type { Host } from "./host.ts";
 import { exitCodeOf, type LocalTools } from "./local-tools.ts";
 import type { TableRow } from "./read-table.ts";
@@ -31,7 +38,7 @@ interface Row extends TableRow {
   readonly question?: Question;
   isUnderWay?: boolean;
   /** It names the job. */
-  result?: Result;
+  result?: ToolResult;
   failure?: BridgeError;
 }
 
@@ -90,7 +97,7 @@ export async function callTable(
   for (const failure of stops) throw failure;
   const first = new Map<unknown, Row>();
   for (const row of rows) {
-    const key = row.question?.key ?? row.result?.["jobId"] ?? row;
+    const key = row.question?.key ?? row.result?.fields["jobId"] ?? row;
     const { number } = first.get(key) ?? {};
     if (number === undefined) first.set(key, row);
     else row.failure = fault(`It is the same order as row ${number}.`);
@@ -117,17 +124,17 @@ export async function callTable(
   for (const row of left) row.failure = fault(LEFT, stops[0]?.facts.code ?? "cancelled");
   const reports = shown.map((row) => {
     const { number, result, failure } = row;
-    const isUnsaved = tools.unsaved(result?.["jobId"]) !== undefined;
-    const done = result && `It was ordered and is job ${String(result["jobId"])}.`;
+    const isUnsaved = tools.unsaved(result?.fields["jobId"]) !== undefined;
+    const done = result && `It was ordered and is job ${String(result.fields["jobId"])}.`;
     const message = failure && describeFailure(failure, "spends", clock.now(), done);
     return {
       line: `  ${number}  ${describeRow(row, message)}${isUnsaved ? "  not saved on this computer" : ""}`,
       entry: {
         row: number,
-        ...result,
+        ...(result && structureOf(result)),
         ...(failure && { error: { ...errorMeta(failure), message: textFor("model", message ?? "") } }),
       },
-      exitCode: failure ? exitCodeOf(failure) : tools.exitCodeOf(result ?? {}, waits),
+      exitCode: failure ? exitCodeOf(failure) : tools.exitCodeOf(result?.fields ?? {}, waits),
     };
   });
   const { message, nextStep } = (interrupted.aborted ? undefined : stops[0]?.facts) ?? INTERRUPTED;
@@ -154,20 +161,20 @@ const LEFT = "The row is left for the next run.";
 const INTERRUPTED = { message: "The call was interrupted.", nextStep: "" };
 
 /** What became of a row: its link, its job or the reason. */
-function describeRow({ result = {}, failure }: Row, message: Text = ""): string {
-  const { jobId, status, summary, finalVideoUrl, savedTo, alreadyStarted } = result;
+function describeRow({ result, failure }: Row, message: Text = ""): string {
+  const { jobId, status, finalVideoUrl, savedTo, alreadyStarted } = result?.fields ?? {};
   if (failure?.facts.message === LEFT) return "left for the next run";
   const { code, message: problem = "", nextStep } = failure?.facts ?? {};
   if (code === "invalid_input") return textFor("person", problem);
   if (code === "check_order") return textFor("person", inSentences(problem, nextStep));
   if (failure) return textFor("person", message);
   if (isReady(result)) return inColumns("ready", finalVideoUrl, savedTo);
-  if (stateOf(String(status)) === "refunded") return `failed: ${String(summary)}`;
+  if (stateOf(String(status)) === "refunded") return `failed: ${textFor("person", result?.summary ?? "")}`;
   return inColumns(alreadyStarted === true ? "ordered before" : "ordered", jobId);
 }
 
-function isReady(result: Result | undefined): boolean {
-  return stateOf(String(result?.["status"])) === "ready";
+function isReady(result: ToolResult | undefined): boolean {
+  return stateOf(String(result?.fields["status"])) === "ready";
 }
 
 function questionAbout(rows: readonly Row[], { sandbox, maxGenerations: max }: Call["config"]): Question {
@@ -181,7 +188,7 @@ function questionAbout(rows: readonly Row[], { sandbox, maxGenerations: max }: C
     max !== undefined && `Rows beyond the limit of ${max} in 24 hours are left for the next run.`,
   );
   const message = [`${yes}?`, ...lines, last].join("\n");
-  return { key: "table", message, verb, yes, no: "Don't start them", tooLate: "" };
+  return { key: "table", message, verb, yes, done: "started", no: "Don't start them", tooLate: "" };
 }
 
 async function inParallel(rows: readonly Row[], work: (row: Row) => Promise<void>): Promise<void> {
@@ -194,5 +201,5 @@ async function inParallel(rows: readonly Row[], work: (row: Row) => Promise<void
 }
 
 function fault(message: string, code: ErrorCode = "invalid_input"): BridgeError {
-  return new BridgeError({ code, message, nextStep: "", outcome: "not_sent", retryable: false });
+  return notSent(code, message, "");
 }

@@ -2,14 +2,14 @@
 // quoted unless they are a link or one word, so that they can't be taken for ours. Pure.
 
 import { accountName, platformTitle, reasonOf } from "../service/platforms.ts";
-import { inSentences } from "../sentences.ts";
+import { inSentences, textFor } from "../sentences.ts";
 import { quote, quoteName } from "../text.ts";
+import type { ToolResult } from "../tools/tool.ts";
 
-/** The structured result of a tool. */
-export type Result = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>>;
 
 /** The lists that are printed, with a line for each item. */
-const LINES: Readonly<Record<string, (item: Result) => string>> = {
+const LINES: Readonly<Record<string, (item: Fields) => string>> = {
   videos: ({ jobId, status, topic, finalVideoUrl }) => inColumns(jobId, status, topic, finalVideoUrl),
   results: (result) => `${titleOf(result)}: ${describePost(result)}`,
   publishedTo: ({ unknown, at, ...post }) =>
@@ -17,25 +17,26 @@ const LINES: Readonly<Record<string, (item: Result) => string>> = {
   platforms: (account) => titleOf(account),
 };
 
-/** Summary and next step, a line for each item of a list, and the job's id. */
-export function asText({ summary, nextStep, jobId, ...rest }: Result): string {
+/** Summary and next step for a person, a line for each item of a list, and the job's id. */
+export function asText({ summary, nextStep = "", fields: { jobId, ...rest } }: ToolResult): string {
   const lines = Object.entries(LINES).flatMap(([list, line]) => {
     const items: unknown = rest[list];
     if (!Array.isArray(items)) return [];
     return items.map((item: unknown) => `  ${line({ ...(typeof item === "object" && item) })}`);
   });
-  return [summary, nextStep, ...lines, typeof jobId === "string" && `Job ${shown(jobId)}`]
+  const guidance = [summary, nextStep].map((text) => textFor("person", text));
+  return [...guidance, ...lines, typeof jobId === "string" && `Job ${shown(jobId)}`]
     .filter(Boolean)
     .join("\n");
 }
 
-function titleOf({ platform, ...others }: Result): string {
+function titleOf({ platform, ...others }: Fields): string {
   const account = accountName({ platform, ...others });
   const title = platformTitle(String(platform));
   return account === undefined ? title : `${title} (${quote(account, 60)})`;
 }
 
-function describePost({ ok, alreadyPublished, url, ...others }: Result): string {
+function describePost({ ok, alreadyPublished, url, ...others }: Fields): string {
   const reason = reasonOf(others);
   if (ok !== true)
     return inSentences("not posted", reason !== undefined && `(the service says ${quote(reason, 200)})`);

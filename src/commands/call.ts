@@ -4,15 +4,22 @@
 import { once } from "node:events";
 import { pause } from "../clock.ts";
 import { UsageError } from "../command-line.ts";
-import { BridgeError, cancelledError, describeFailure, errorMeta, toBridgeError } from "../errors.ts";
+import {
+  BridgeError,
+  cancelledError,
+  describeFailure,
+  errorMeta,
+  notSent,
+  toBridgeError,
+} from "../errors.ts";
 import { createRedact } from "../redact.ts";
-import { type Audience, inSentences, say, type Text, textFor } from "../sentences.ts";
+import { inSentences, say, type Text, textFor } from "../sentences.ts";
 import { getVideoStatus } from "../tools/get-video-status.ts";
 import { type Consent, declinedError } from "../tools/question.ts";
 import { TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
-import { describeUnrecorded, type ToolContext } from "../tools/tool.ts";
+import { structureOf, type ToolContext, type ToolResult } from "../tools/tool.ts";
 import { type Call, readCall } from "./call-arguments.ts";
-import { asText, type Result } from "./call-text.ts";
+import { asText } from "./call-text.ts";
 import { HELP_WIDTH } from "./help.ts";
 import type { Host } from "./host.ts";
 import { afterOrder, exitCodeOf, type LocalTools, openTools } from "./local-tools.ts";
@@ -38,18 +45,18 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
   const [out, ui] = [new TerminalUi(host), new TerminalUi({ ...host, output: host.errors })];
   let call: Call | undefined;
   let orderedJob: string | undefined;
-  const audience = argv.includes("--json") ? "model" : "person";
+  const isJson = argv.includes("--json");
   /** Prints the value or its text, and the text on stderr if nobody would see it otherwise. */
   const show = async (value: object, text: Text, exitCode: number, textUi = out): Promise<number> => {
     const redact = createRedact(call?.config.service?.apiKey);
     const print = (to: TerminalUi) => to.print(redact(textFor("person", text)));
-    if (audience === "model") out.printJson(value, redact);
+    if (isJson) out.printJson(value, redact);
     else print(textUi);
     const errno = await out.writeError();
     // A reader of a list may stop early.
     const isLost = errno !== undefined && (errno !== "EPIPE" || call?.tool.effect !== "reads");
     if (isLost) ui.print(`The result can't be written to stdout (${errno}):`);
-    if (isLost || (audience === "model" && exitCode !== 0)) print(ui);
+    if (isLost || (isJson && exitCode !== 0)) print(ui);
     return exitCode;
   };
   try {
@@ -61,7 +68,6 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
     call = read;
     const askUser: ToolContext["askUser"] = (describe) => askAtTerminal(describe, read, host, ui);
     const tools = openTools("call", call.config, host, ui, {
-      audience,
       // Whatever fails from then on, the video was ordered.
       onStarted: (jobId) => (orderedJob = jobId),
       askUser,
@@ -74,10 +80,10 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
       return await show(list, text, exitCode, isRefused ? ui : out);
     }
     const outcome = await Promise.race([run(call, tools, ui, (jobId) => (orderedJob = jobId)), isLeft]);
-    const sandbox = call.config.startsSandbox && typeof outcome["jobId"] === "string";
+    const sandbox = call.config.startsSandbox && typeof outcome.fields["jobId"] === "string";
     const told = sandbox ? { ...outcome, nextStep: aboutSandboxes(host) } : outcome;
-    const result = withUnrecorded(withUnsaved(told, tools), tools, audience);
-    return await show(result, asText(result), tools.exitCodeOf(result, call.waits));
+    const result = withUnsaved(told, tools);
+    return await show(structureOf(result), asText(result), tools.exitCodeOf(result.fields, call.waits));
   } catch (error) {
     const effect = call?.tool.effect ?? "reads";
     const thrown = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
@@ -113,29 +119,21 @@ async function run(
   tools: LocalTools,
   ui: TerminalUi,
   onOrdered: (jobId: string) => void,
-): Promise<Result> {
+): Promise<ToolResult> {
   if (waits && tool === getVideoStatus) return tools.follow(args["jobId"]);
-  const result: Result = await tools.run(tool, args);
-  const { jobId, summary, done } = result;
+  const result = await tools.run(tool, args);
+  const { jobId, done } = result.fields;
   if (!waits || typeof jobId !== "string" || done === true) return result;
   onOrdered(jobId);
-  ui.print(`Job ${jobId}: ${String(summary)}`);
+  ui.print(`Job ${jobId}: ${textFor("person", result.summary)}`);
   return tools.followed(result, waits);
 }
 
-/** Says that the outcome could not be recorded, if the job was followed after that. */
-function withUnrecorded(result: Result, tools: LocalTools, audience: Audience): Result {
-  const sentence = textFor(audience, describeUnrecorded(tools.unrecorded()) ?? "");
-  const summary = String(result["summary"]);
-  if (summary.includes(sentence)) return result;
-  return { ...result, summary: `${summary} ${sentence}` };
-}
-
 /** Says that a video was not saved, unless the result says why. */
-function withUnsaved(result: Result, tools: LocalTools): Result {
-  if (tools.unsaved(result["jobId"]) !== "unexplained") return result;
+function withUnsaved(result: ToolResult, tools: LocalTools): ToolResult {
+  if (tools.unsaved(result.fields["jobId"]) !== "unexplained") return result;
   const sentence = "It is not saved on this computer yet: make the same call again later.";
-  return { ...result, summary: `${String(result["summary"])} ${sentence}` };
+  return { ...result, summary: inSentences(result.summary, sentence) };
 }
 
 /** Asks what a client would ask its user. Nobody is asked if `--yes` stands for the answer. */
@@ -159,15 +157,13 @@ async function askAtTerminal(
     ? "The input has ended, so no answer can be typed"
     : "There is no terminal to ask in";
   const why = onlyTerminal ? "here only a yes in a terminal counts" : "--yes was not given";
-  throw new BridgeError({
-    code: "declined",
-    message: `${problem}, and ${why}. The question is: ${question.message}`,
-    nextStep: onlyTerminal
+  throw notSent(
+    "declined",
+    `${problem}, and ${why}. The question is: ${question.message}`,
+    onlyTerminal
       ? say`[Tell the user to make|Make] this call in a terminal, if [they|you] want exactly that.`
       : say`Call again with --yes only if [the user wants|you want] exactly that.`,
-    outcome: "not_sent",
-    retryable: false,
-  });
+  );
 }
 
 /** Rejects at the first interrupt, or at the second while a paid or public request is under way. */

@@ -46,7 +46,6 @@ export async function runDemo(host: Host): Promise<number> {
     };
     const config = readConfig(settings, { ...NO_FLAGS, sandbox: true }, temporaryDir);
     const tools = openTools("demo", config, host, ui, {
-      audience: "person",
       askUser: async (describe) => {
         const { message, yes } = await describe();
         ui.step("Your client asks you before anything is paid or posted", [message, `You choose: ${yes}`]);
@@ -82,11 +81,15 @@ async function drive(
   ]);
 
   const order = { topic: TOPIC, style: STYLE, duration: 30, music: "cinematic" };
-  const { jobId } = await run(generateVideo, order);
+  const { jobId } = (await run(generateVideo, order)).fields;
   ui.step("You agree, and generate_video starts the render (this is what spends credits)", [`Job ${jobId}`]);
 
   ui.step("It follows the job: the real service takes 2 to 4 minutes, the sandbox some seconds");
-  const { status, finalVideoUrl = "", savedTo = "It is still being saved." } = await follow(jobId, timeoutMs);
+  const {
+    status,
+    finalVideoUrl = "",
+    savedTo = "It is still being saved.",
+  } = (await follow(jobId, timeoutMs)).fields;
   if (stateOf(status) !== "ready") {
     ui.step(`The job ended as ${status}`);
     return false;
@@ -96,11 +99,11 @@ async function drive(
     savedTo,
   ]);
 
-  const connected = await run(listConnectedPlatforms, {});
+  const connected = (await run(listConnectedPlatforms, {})).fields;
   const platforms = connected.platforms.map(({ platform }) => platform);
   ui.step("list_connected_platforms shows your accounts", [platforms.map(platformTitle).join(", ")]);
 
-  const { results } = await run(publishVideo, { jobId, platforms });
+  const { results } = (await run(publishVideo, { jobId, platforms })).fields;
   ui.step(
     "publish_video posts it, with one result per platform",
     results.map(({ platform, ok, url, error }) =>
@@ -110,7 +113,7 @@ async function drive(
     ),
   );
 
-  const { videos } = await run(listVideos, { limit: 5 });
+  const { videos } = (await run(listVideos, { limit: 5 })).fields;
   ui.step(
     "list_videos shows it from now on",
     videos.flatMap((video) => [`${video.status}: ${String(video.topic)}`, video.finalVideoUrl ?? ""]),

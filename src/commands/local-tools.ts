@@ -2,20 +2,26 @@
 
 import { once, setMaxListeners } from "node:events";
 import type * as z from "zod";
-import { type Audience } from "../sentences.ts";
 import { pause } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { BridgeError, mayPass, toBridgeError } from "../errors.ts";
 import { lastStatus } from "../jobs/job-record.ts";
 import { stateOf } from "../service/job.ts";
 import { notConfiguredError } from "../service/client.ts";
+import { inSentences } from "../sentences.ts";
 import type { Job } from "../service/responses.ts";
 import { describeProgress } from "../tools/describe.ts";
 import { getVideoStatus } from "../tools/get-video-status.ts";
 import type { Question } from "../tools/question.ts";
-import { runTool, type Tool, type ToolContext, USUAL_WAIT_SECONDS } from "../tools/tool.ts";
+import {
+  describeUnrecorded,
+  runTool,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  USUAL_WAIT_SECONDS,
+} from "../tools/tool.ts";
 import { VERSION } from "../version.ts";
-import type { Result } from "./call-text.ts";
 import { openApplication, type OpenOptions } from "./create-application.ts";
 import type { Host } from "./host.ts";
 import type { TerminalUi } from "./terminal-ui.ts";
@@ -23,7 +29,6 @@ import type { TerminalUi } from "./terminal-ui.ts";
 export type LocalTools = ReturnType<typeof openTools>;
 
 interface LocalOptions extends Pick<OpenOptions, "onWait"> {
-  readonly audience: Audience;
   readonly askUser: ToolContext["askUser"];
   /** Gets the id of each job that is started. */
   readonly onStarted?: (jobId: string) => void;
@@ -50,7 +55,7 @@ export function openTools(
   config: Config,
   { clock, errors, interrupted: signal, interruptedAgain: leave }: Host,
   ui: TerminalUi,
-  { audience, askUser, onWait, onStarted = () => {} }: LocalOptions,
+  { askUser, onWait, onStarted = () => {} }: LocalOptions,
 ) {
   const application = openApplication(config, clock, (line) => errors.write(line), { onWait, leave });
   const { jobs, videoSaver, waitForEnd, publishOnce } = application;
@@ -64,7 +69,6 @@ export function openTools(
     ...application,
     signal,
     askUser,
-    audience,
     client: `faceless-video-mcp ${command} ${VERSION}`,
     maxWaitSeconds: USUAL_WAIT_SECONDS,
     waitForEnd: (job, forMs) => waitForEnd({ job, forMs, signal, onChange() {} }),
@@ -125,7 +129,7 @@ export function openTools(
     async check(
       tool: Tool,
       args: object,
-    ): Promise<{ readonly result: Result } | { readonly question: Question }> {
+    ): Promise<{ readonly result: ToolResult } | { readonly question: Question }> {
       if (config.problems.length > 0) throw notConfiguredError(config.problems);
       let question: Question | undefined;
       const noteQuestion: ToolContext["askUser"] = async (describe) => {
@@ -155,22 +159,27 @@ export function openTools(
         const result = await look(jobId, leftMs(), onChange).catch((error: unknown) => {
           if (isOver() || !mayPass(error)) throw error;
         });
-        const hasEnded = result?.done === true && !isLinkUnread(result);
+        const hasEnded = result?.fields.done === true && !isLinkUnread(result.fields);
         if (result !== undefined && (hasEnded || isOver())) return result;
         await pause(clock, Math.min(RETRY_PAUSE_MS, leftMs()), signal);
       }
     },
     /** The end of the order's job if `waits` is true. The order itself once the signal fires. */
-    async followed(order: Result, waits: boolean, onChange?: (job: Job) => void): Promise<Result> {
-      const { jobId, done, alreadyStarted } = order;
+    async followed(order: ToolResult, waits: boolean, onChange?: (job: Job) => void): Promise<ToolResult> {
+      const { jobId, done, alreadyStarted } = order.fields;
       if (!waits || done === true) return order;
       const ended = await this.follow(jobId, MAX_WAIT_MS, onChange).catch((error: unknown) => {
-        if (signal.aborted) return order;
-        throw afterOrder(toBridgeError(error, "unknown"));
+        if (!signal.aborted) throw afterOrder(toBridgeError(error, "unknown"));
       });
-      return { ...ended, ...(alreadyStarted === true && { alreadyStarted }) };
+      if (ended === undefined) return order;
+      const summary = inSentences(ended.summary, describeUnrecorded(application.unrecorded()));
+      return {
+        ...ended,
+        summary,
+        fields: { ...ended.fields, ...(alreadyStarted === true && { alreadyStarted }) },
+      };
     },
-    exitCodeOf({ jobId, status, done, results }: Result, waits: boolean): number {
+    exitCodeOf({ jobId, status, done, results }: ToolResult["fields"], waits: boolean): number {
       if (stateOf(String(status)) === "refunded" || this.unsaved(jobId) !== undefined) return 1;
       if ((waits && done !== true) || missingResults.length > 0) return 3;
       const hasFailed = Array.isArray(results) && results.some(({ ok }: { ok?: unknown }) => ok !== true);

@@ -1,7 +1,7 @@
 // Errors of paid and public requests that were held back, and what to add when an answer was lost.
 
 import { JOB_ID } from "../service/job.ts";
-import { BridgeError, type ErrorCode, STALE_CODE } from "../errors.ts";
+import { BridgeError, notSent, STALE_CODE } from "../errors.ts";
 import { platformTitle } from "../service/platforms.ts";
 import type { Video } from "../service/responses.ts";
 import { FOREIGN_ROOT } from "./private-folder.ts";
@@ -20,10 +20,6 @@ interface GivenCode {
 
 interface Repeat extends GivenCode {
   readonly ageMs: number;
-}
-
-function notSent(code: ErrorCode, message: Text, nextStep: Text): BridgeError {
-  return new BridgeError({ code, message, nextStep, outcome: "not_sent", retryable: false });
 }
 
 /** The order looks like a mistake. Not retryable: a client that repeats a call by itself would pay. */

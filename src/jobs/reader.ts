@@ -4,7 +4,7 @@
 
 import { stateOf, UNLISTED_MS } from "../service/job.ts";
 import { type Clock, pause } from "../clock.ts";
-import { BridgeError, cancelledError } from "../errors.ts";
+import { BridgeError, cancelledError, endWithAnswer } from "../errors.ts";
 import type { Job } from "../service/responses.ts";
 import type { Service } from "../service/client.ts";
 import { describeAge } from "../text.ts";
@@ -130,13 +130,17 @@ export class JobReader {
     const { order, state } = book.get(jobId);
     const ageMs = book.ageMs(jobId);
     if (order === undefined || ageMs === undefined || ageMs > UNLISTED_MS) return error;
+    // The job may belong to another key.
+    const notMine = state === undefined ? ", or not with this key" : "";
     // The next read is the model's own step, whatever the refusal asks of the user.
     const { isForUser: _, ...facts } = error.facts;
     return new BridgeError(
       {
         ...facts,
-        // The job may belong to another key.
-        message: `This computer started the video ${describeAge(ageMs)}, and the service does not list it yet${state === undefined ? ", or not with this key" : ""}.`,
+        message: endWithAnswer(
+          `This computer started the video ${describeAge(ageMs)}, and the service does not list it yet${notMine}`,
+          facts,
+        ),
         nextStep: "Call get_video_status in half a minute, and don't generate the video again.",
         retryable: true,
       },

@@ -6,7 +6,7 @@ import * as options from "../service/options.ts";
 import { hasEnded, type JobRecord, lastStatus, titleOf } from "../jobs/job-record.ts";
 import { cleanServiceText, quote } from "../text.ts";
 import { describe } from "../tools/describe.ts";
-import { withGuidance } from "../tools/tool.ts";
+import { structureOf, toResult } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
 import { CARD_URI, readCard } from "./card/card.ts";
 import { canAsk } from "./connected-client.ts";
@@ -73,7 +73,7 @@ export async function describeJob(
   if (hasEnded(jobs.get(jobId))) await jobs.readJournal();
   await videoSaver.refresh([jobId]);
   const { result, ...guidance } = describe(jobs.get(jobId), { config, nowMs: clock.now(), ...options });
-  return withGuidance(guidance, result, "model");
+  return structureOf(toResult(guidance, result));
 }
 
 function catalog({ sandbox, sandboxSeconds }: Application["config"]) {

@@ -1,7 +1,14 @@
 // Turns the results of tools, and what calls and reads throw, into results and errors of the protocol.
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { type BridgeError, describeFailure, type Effect, errorMeta, toBridgeError } from "../errors.ts";
+import {
+  type BridgeError,
+  describeFailure,
+  describeOutcome,
+  type Effect,
+  errorMeta,
+  toBridgeError,
+} from "../errors.ts";
 import { inSentences, textFor } from "../sentences.ts";
 import { cutText } from "../text.ts";
 import type { Application } from "./application.ts";
@@ -30,7 +37,11 @@ export function failureResult(
   return {
     content: [{ type: "text", text: inSentences(cutText(text, MAX_FAILURE), addition) }],
     isError: true,
-    _meta: { "faceless/error": errorMeta(error) },
+    _meta: {
+      "faceless/error": errorMeta(error),
+      // For the card: what happened, in words for the person who sees it.
+      "faceless/person": nameSettings(textFor("person", describeOutcome(error, effect))),
+    },
   };
 }
 

@@ -8,9 +8,10 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { toBridgeError } from "../errors.ts";
+import { inSentences } from "../sentences.ts";
 import { cleanServiceText } from "../text.ts";
 import { toolsFor } from "../tools/catalog.ts";
-import { runTool, type Tool, type ToolContext } from "../tools/tool.ts";
+import { runTool, structureOf, type Tool, type ToolContext } from "../tools/tool.ts";
 import { TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
 import type { Application } from "./application.ts";
 import { CARD_URI } from "./card/card.ts";
@@ -60,9 +61,7 @@ export function registerTools(
     try {
       const context = { ...toolContext(application, server, mcpReq, progress), askUser };
       const ran = await runTool(tool, params.arguments, context);
-      const tooLate = takeTooLate(ran);
-      const result =
-        tooLate === undefined ? ran : { ...ran, summary: `${String(ran["summary"])} ${tooLate}` };
+      const result = structureOf({ ...ran, summary: inSentences(ran.summary, takeTooLate(ran.fields)) });
       // A repeated call isn't a task: it has to say at once that nothing was charged.
       if (tool.startsJob !== true || result["alreadyStarted"] === true) return successResult(result);
       // Each job is a resource.
@@ -116,7 +115,6 @@ function toolContext(
   const info = clientInfo(server, mcpReq);
   return {
     ...application,
-    audience: "model",
     signal,
     client: describeClient(info),
     maxWaitSeconds: maxWaitSeconds(info, mcpReq._meta?.progressToken !== undefined),

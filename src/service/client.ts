@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { inSentences, say } from "../sentences.ts";
 import { pause } from "../clock.ts";
 import type { ConfigProblem, ServiceConfig } from "../config.ts";
-import { BridgeError, toBridgeError } from "../errors.ts";
+import { BridgeError, notSent, toBridgeError } from "../errors.ts";
 import { isEnded } from "./job.ts";
 import { lazy } from "../lazy.ts";
 import { READ_MS } from "./time-budget.ts";
@@ -49,7 +49,7 @@ export const OPERATIONS = {
     verb: "read the job's status",
     method: "GET",
     notFound: {
-      message: "The service knows no job with this jobId.",
+      message: "The service knows no job with this jobId",
       nextStep: say`Use a [jobId|job's id] that [|call ]list_videos shows, unchanged. Calling again is safe, but helps only if the video was started a moment ago.`,
     },
   },
@@ -58,7 +58,7 @@ export const OPERATIONS = {
     method: "POST",
     whenUnknown: say`The video may already be public: [ask the user to |]look at the accounts. Publish it again only if it is not there and [the user still wants|you still want] it.`,
     notFound: {
-      message: "The service refused to publish the video: it found no such job or account.",
+      message: "The service refused to publish the video: it found no such job or account",
       nextStep: say`[Tell the user what the service says.|]`,
     },
   },
@@ -71,7 +71,7 @@ export const OPERATIONS = {
     verb: "list the connected platforms",
     method: "GET",
     notFound: {
-      message: "The service offers no list of the connected platforms.",
+      message: "The service offers no list of the connected platforms",
       nextStep: say`[Ask the user|Look up] which accounts are connected: the service's website shows them.`,
     },
   },
@@ -222,17 +222,14 @@ export function notConfiguredError(problems: readonly ConfigProblem[]): BridgeEr
   const list = problems.map(({ variable, problem }) => `${variable} ${problem}`).join("; ");
   const fixes = problems.map(({ variable, fix }) => `${variable}: ${fix}.`);
   const needsAccount = problems.some(({ isUnset }) => isUnset);
-  return new BridgeError({
-    code: "not_configured",
-    message: `This server is not set up: ${list}.`,
-    nextStep: inSentences(
+  return notSent(
+    "not_configured",
+    `This server is not set up: ${list}.`,
+    inSentences(
       ...fixes,
       say`[Then restart this server.|]`,
       needsAccount && say`To try it without an account, [start it with|add] --sandbox.`,
     ),
-    isForUser: true,
-    outcome: "not_sent",
-    retryable: false,
-    failsAgain: true,
-  });
+    { isForUser: true, failsAgain: true },
+  );
 }

@@ -1,7 +1,14 @@
 // Turns the failure of a request into a BridgeError that says what became of it, what to do
 // and whether the call may be repeated. Loads no HTTP client.
 
-import { BridgeError, type BridgeErrorFacts, type Outcome, type ServiceMessage } from "../errors.ts";
+import {
+  BridgeError,
+  type BridgeErrorFacts,
+  endWithAnswer,
+  notSent,
+  type Outcome,
+  type ServiceMessage,
+} from "../errors.ts";
 import { inSentences, say, type Text } from "../sentences.ts";
 import { cleanServiceText, quote } from "../text.ts";
 import type { ParsedResponse } from "./responses.ts";
@@ -18,11 +25,10 @@ export interface Operation {
   readonly platforms?: number | undefined;
   /** The next step after a POST that may have been carried out. Must not call a repeat safe after a wait. */
   readonly whenUnknown?: Text;
-  /** The meaning of a 404 in the service's own words, and the next step. */
+  /** The meaning of a 404 in the service's own words, without its full stop, and the next step. */
   readonly notFound?: { readonly message: string; readonly nextStep: Text };
 }
 
-const NOT_SENT = { outcome: "not_sent", retryable: true } as const;
 const REJECTED = { outcome: "rejected", retryable: false } as const;
 
 /** Explains a request without a usable answer. */
@@ -41,7 +47,7 @@ export function transportError(operation: Operation, failure: TransportFailure):
     operation,
     {
       code: kind === "unreadable" ? "bad_answer" : kind,
-      message: `${message}: ${reason}.`,
+      message: `${message}: ${reason}`,
       nextStep: fix,
       outcome,
       retryable: kind !== "internal" && (method === "GET" || (kind !== "unreadable" && !sent)),
@@ -86,9 +92,7 @@ export function statusError(
     [400, 401, 403, 422].includes(status);
   return requestError(operation, {
     ...text,
-    message: isPartial
-      ? `${message.slice(0, -1)}, but some of the platforms may already have the video.`
-      : message,
+    message: isPartial ? `${message}, but some of the platforms may already have the video` : message,
     outcome: isUnknown ? "unknown" : "rejected",
     retryable,
     ...(failsAgain && { failsAgain }),
@@ -132,18 +136,18 @@ interface Refused {
   readonly isSandbox: boolean;
 }
 
+/** `message` has no full stop yet. */
+interface Failed extends BridgeErrorFacts {
+  readonly message: string;
+}
+
+type Explain = (refused: Refused) => Pick<Failed, "code" | "message" | "nextStep" | "isForUser">;
+
 /** What each reason means, and the next step. */
-const REFUSALS: Readonly<
-  Record<
-    Refusal,
-    (
-      refused: Refused,
-    ) => Pick<BridgeErrorFacts, "code" | "nextStep" | "isForUser"> & { readonly message: string }
-  >
-> = {
+const REFUSALS: Readonly<Record<Refusal, Explain>> = {
   "no credits": ({ operation: { verb }, isSandbox }) => ({
     code: "out_of_credits",
-    message: `The service refused to ${verb}: the account does not have enough credits.`,
+    message: `The service refused to ${verb}: the account does not have enough credits`,
     nextStep: inSentences(
       isSandbox
         ? say`Restart [this server or, if it runs by itself, the sandbox|the sandbox]: it then has new credits.`
@@ -158,36 +162,36 @@ const REFUSALS: Readonly<
     return {
       // 5xx prove nothing of what was done.
       code: status === 511 ? "service_failed" : "refused",
-      message: `A firewall, VPN or proxy in front of the service probably refused the request to ${verb}${quoted === undefined ? "" : `, with the words ${quote(quoted, 200)}`}; ${fine}.`,
+      message: `A firewall, VPN or proxy in front of the service probably refused the request to ${verb}${quoted === undefined ? "" : `, with the words ${quote(quoted, 200)}`}; ${fine}`,
       nextStep,
       isForUser: true,
     };
   },
   redirect: ({ operation: { verb }, answer }) => ({
     code: "redirected",
-    message: `The service answered the request to ${verb} with a redirect${redirectTarget(answer)}, which was not followed: the API key goes to one origin only.`,
+    message: `The service answered the request to ${verb} with a redirect${redirectTarget(answer)}, which was not followed: the API key goes to one origin only`,
     nextStep: "Set FACELESS_BASE_URL to the address at which the service itself answers.",
     isForUser: true,
   }),
   failure: ({ operation: { verb }, waitSeconds }) => ({
     code: "service_failed",
-    message: `The service, or a gateway in front of it, failed while handling the request to ${verb}.`,
+    message: `The service, or a gateway in front of it, failed while handling the request to ${verb}`,
     nextStep: waitStep(waitSeconds),
   }),
   "post refused": ({ operation: { verb } }) => ({
     code: "unauthorized",
-    message: `The service refused to ${verb}.`,
+    message: `The service refused to ${verb}`,
     nextStep: say`[Tell the user what the service says: it|It] may be about the API key, or about an account on the platform.`,
   }),
   "key refused": ({ operation: { verb } }) => ({
     code: "unauthorized",
-    message: `The service refused to ${verb}: it did not accept the API key.`,
+    message: `The service refused to ${verb}: it did not accept the API key`,
     nextStep: say`Check FACELESS_API_KEY: create a key in the service's account settings, section API, and [restart this server with it|set it here].`,
     isForUser: true,
   }),
   "not allowed": ({ operation: { verb } }) => ({
     code: "unauthorized",
-    message: `This API key is not allowed to ${verb}.`,
+    message: `This API key is not allowed to ${verb}`,
     nextStep: "Check in the service's account settings, section API, what the key may do.",
     isForUser: true,
   }),
@@ -198,23 +202,23 @@ const REFUSALS: Readonly<
   }),
   "nothing there": ({ operation: { verb } }) => ({
     code: "not_found",
-    message: `The request to ${verb} failed: the service has nothing at this address.`,
+    message: `The request to ${verb} failed: the service has nothing at this address`,
     nextStep: CHECK_URL,
     isForUser: true,
   }),
   "too many requests": ({ operation: { verb }, waitSeconds }) => ({
     code: "rate_limited",
-    message: `The service refused to ${verb}: too many requests were sent.`,
+    message: `The service refused to ${verb}: too many requests were sent`,
     nextStep: waitStep(waitSeconds),
   }),
   "without words": ({ operation: { verb } }) => ({
     code: "refused",
-    message: `The service refused to ${verb}.`,
+    message: `The service refused to ${verb}`,
     nextStep: "The service gave no reason. Check the arguments before you call again.",
   }),
   "with words": ({ operation: { verb } }) => ({
     code: "refused",
-    message: `The service refused to ${verb}.`,
+    message: `The service refused to ${verb}`,
     nextStep: say`[Tell the user what the service says, and call again only with what they want|Change what the service names, then call again].`,
   }),
 };
@@ -250,7 +254,7 @@ const SHOW_SHAPES =
 export function badResponseError(operation: Operation, answer: ParsedResponse, problem: string): BridgeError {
   return requestError(operation, {
     code: "bad_answer",
-    message: `The answer to the request to ${operation.verb} is not as documented: ${problem}.`,
+    message: `The answer to the request to ${operation.verb} is not as documented: ${problem}`,
     nextStep: answer.json === undefined ? CHECK_URL : `${CHECK_URL} ${SHOW_SHAPES}`,
     isForUser: true,
     outcome: "unknown",
@@ -261,9 +265,10 @@ export function badResponseError(operation: Operation, answer: ParsedResponse, p
 }
 
 /** After a POST that may have been carried out, the next step is to look first, whatever went wrong. */
-function requestError(operation: Operation, facts: BridgeErrorFacts, cause?: unknown): BridgeError {
+function requestError(operation: Operation, failed: Failed, cause?: unknown): BridgeError {
   const { method, whenUnknown } = operation;
-  const isUnknownPost = facts.outcome === "unknown" && method === "POST";
+  const isUnknownPost = failed.outcome === "unknown" && method === "POST";
+  const facts = { ...failed, message: endWithAnswer(failed.message, failed) };
   const { isForUser: _, ...others } = facts;
   return new BridgeError(
     isUnknownPost && whenUnknown !== undefined ? { ...others, nextStep: whenUnknown } : facts,
@@ -281,30 +286,25 @@ function redirectTarget(answer: ParsedResponse): string {
 /** The rate limit is used up, so the service would only refuse. */
 export function rateLimitedError({ verb }: Operation, waitMs: number): BridgeError {
   const retryAfterSeconds = wholeSeconds(waitMs);
-  return new BridgeError({
-    code: "rate_limited",
-    message: `The service's rate limit is used up, so the request to ${verb} was not sent.`,
-    nextStep: waitStep(retryAfterSeconds),
-    ...NOT_SENT,
+  const message = `The service's rate limit is used up, so the request to ${verb} was not sent.`;
+  return notSent("rate_limited", message, waitStep(retryAfterSeconds), {
+    retryable: true,
     retryAfterSeconds,
   });
 }
 
 /** Too little of a call's time is left to begin a POST, which could end with an unknown outcome. */
 export function outOfTimeError({ verb }: Operation): BridgeError {
-  return new BridgeError({
-    code: "timeout",
-    message: `Too little time was left to ${verb}, so the request was not sent.`,
-    nextStep: inSentences("Make the same call once more.", say`[If that fails too, tell the user.|]`),
-    ...NOT_SENT,
-  });
+  const message = `Too little time was left to ${verb}, so the request was not sent.`;
+  const nextStep = say`Make the same call once more.[ If that fails too, tell the user.|]`;
+  return notSent("timeout", message, nextStep, { retryable: true });
 }
 
 export function cancelledError(operation: Operation, outcome: Outcome = "not_sent"): BridgeError {
   const when = { not_sent: " before it was sent", rejected: "", unknown: " after it was sent" }[outcome];
   return requestError(operation, {
     code: "cancelled",
-    message: `The request to ${operation.verb} was cancelled${when}.`,
+    message: `The request to ${operation.verb} was cancelled${when}`,
     nextStep: "Call again if the result is still wanted.",
     outcome,
     retryable: outcome !== "unknown" || operation.method === "GET",

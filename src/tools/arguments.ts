@@ -1,7 +1,7 @@
 // Argument schemas, coercions and the user's consent, which more than one tool takes.
 
 import * as z from "zod";
-import { BridgeError } from "../errors.ts";
+import { notSent } from "../errors.ts";
 import { JOB_ID, readJobId } from "../service/job.ts";
 import { say } from "../sentences.ts";
 import { isNullWord, readSeconds } from "../text.ts";
@@ -28,16 +28,12 @@ export async function confirmByUser(
   const askedMs = clock.monotonicMs();
   const consent = await askUser(async () => question());
   if (consent !== "not asked" || !mustAsk) return { consent, userMs: clock.monotonicMs() - askedMs };
-  throw new BridgeError({
-    code: "declined",
-    message: say`Here nothing is ${done} without [the user's|your] yes, and this client can't ask for it.`,
-    nextStep:
-      "Use a client that can ask, or the service's website. Only you can change this, in this server's settings.",
-    isForUser: true,
-    outcome: "not_sent",
-    retryable: false,
-    failsAgain: true,
-  });
+  throw notSent(
+    "declined",
+    say`Here nothing is ${done} without [the user's|your] yes, and this client can't ask for it.`,
+    "Use a client that can ask, or the service's website. Only you can change this, in this server's settings.",
+    { isForUser: true, failsAgain: true },
+  );
 }
 
 // Coercions turn other forms of a value into the schema's. They pass on what they can't read, and the schema refuses it.

@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { jobUri, stateOf } from "../service/job.ts";
-import { BridgeError, STALE_CODE } from "../errors.ts";
+import { type BridgeError, STALE_CODE } from "../errors.ts";
 import type { AlreadyStarted, OrderPlan, OrderWarning } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
 import type { Job, Order } from "../service/responses.ts";
@@ -22,7 +22,7 @@ import {
   unlessNull,
 } from "./arguments.ts";
 import { describe, describeEarlierJob, waitFor } from "./describe.ts";
-import { defineTool, type Guidance, guidanceFields, type ToolContext } from "./tool.ts";
+import { defineTool, type Guidance, guidanceFields, invalidInput, type ToolContext } from "./tool.ts";
 import type { Consent, Question } from "./question.ts";
 
 /** One yes is enough: if this server asks the user, the model doesn't. */
@@ -207,6 +207,7 @@ function questionFor(
     ),
     verb: `${sandbox ? "make" : "pay for"} ${which}`,
     yes: `${sandbox ? "Make" : "Pay for"} ${which}`,
+    done: "started",
     no: "Don't start it",
     ...(isUsual && {
       yesToAll: `${sandbox ? "Make" : "Pay for"} this and further videos in this conversation`,
@@ -225,14 +226,10 @@ function describeConsent(consent: Consent, { repeat, doubts }: OrderPlan, nowMs:
 }
 
 function silenceError(voice: string): BridgeError {
-  return new BridgeError({
-    code: "invalid_input",
-    message: say`[voice|--voice]: ${quote(voice, 60)} would be a video without a voice, which is not possible here.`,
-    nextStep: say`[Tell the user, and call|Call] without [the argument voice|--voice] only if [they|you] still want the video.`,
-    outcome: "not_sent",
-    retryable: false,
-    failsAgain: true,
-  });
+  return invalidInput(
+    say`[|--]voice: ${quote(voice, 60)} would be a video without a voice, which is not possible here.`,
+    say`[Tell the user, and call without the argument voice|Call without --voice] only if [they|you] still want the video.`,
+  );
 }
 
 type Option = keyof typeof DEFAULTS;

@@ -1,7 +1,7 @@
 // Checks before a post, at no cost, that the video is ready and the accounts are connected. Nothing is looked up
 // after a refusal: what is read then could be older than the post.
 
-import { BridgeError, type ErrorCode } from "../errors.ts";
+import { type BridgeError, type ErrorCode, notSent } from "../errors.ts";
 import type { ConnectedPlatform, Job, PublishRequest } from "../service/responses.ts";
 import { platformId } from "../idempotency/same-request.ts";
 import {
@@ -89,6 +89,7 @@ function nameError(
     inWords(list.map(({ name }) => quote(name, 60)));
   const needsIds = unclear.length > 0 || accounts.some(({ on }) => on === undefined);
   const expiredTitles = [...new Set(expired.map(({ account }) => titleOf(account.platform)))];
+  const usable = usablePlatforms(connected ?? []);
   const absentTitles = [...new Set(absent.map(({ id }) => titleOf(id)))];
   return notPublished(
     code,
@@ -105,13 +106,13 @@ function nameError(
       : inSentences(
           ...new Set(accounts.map((named) => insteadOfAccount(named, connected))),
           expired.length > 0 && connectAgain(inWords(expiredTitles)),
-          needsIds || others.length > 0 || (absent.length > 0 && usablePlatforms(connected).length > 0)
-            ? describeConnected(connected)
-            : undefined,
-          needsIds && say`Call again with the ids [the user means|you mean].`,
+          usable.length > 0 &&
+            (needsIds || others.length > 0 || absent.length > 0) &&
+            `Connected: ${inWords(usable.map(quoteName))}.`,
+          usable.length > 0 && needsIds && say`Call again with the ids [the user means|you mean].`,
           others.length > 0 &&
             say`${inWords(others.map(({ name, id }) => `${quoteName(name)} is probably ${quoteName(id)}`))}: call again with the ids [the user means|you mean].`,
-          absent.length > 0 && adviseConnecting(absentTitles, connected),
+          (absent.length > 0 || (needsIds && usable.length === 0)) && adviseConnecting(absentTitles, usable),
         ),
   );
 }
@@ -155,15 +156,10 @@ function titleOf(platform: string): string {
   return platformTitle(isKnownPlatform(platform) ? commonName(platform) : platformId(platform));
 }
 
-function adviseConnecting(titles: readonly string[], connected: readonly ConnectedPlatform[]): Text {
-  return usablePlatforms(connected).length === 0
+function adviseConnecting(titles: readonly string[], usable: readonly string[]): Text {
+  return usable.length === 0
     ? say`[Tell the user to connect|Connect] an account on the service's website first. None is connected yet.`
     : say`[Tell the user to connect|Connect] ${inWords(titles)} on the service's website if [they|you] want it there.`;
-}
-
-function describeConnected(connected: readonly ConnectedPlatform[]): string {
-  const usable = usablePlatforms(connected);
-  return usable.length === 0 ? "No account is connected." : `Connected: ${inWords(usable.map(quoteName))}.`;
 }
 
 /** Each platform with an account that can be posted to, once. */
@@ -173,6 +169,5 @@ function usablePlatforms(connected: readonly ConnectedPlatform[]): readonly stri
 }
 
 function notPublished(code: ErrorCode, message: Text, nextStep: Text, retryable = false): BridgeError {
-  const again = retryable ? { retryable } : { retryable, failsAgain: true as const };
-  return new BridgeError({ code, message, nextStep, outcome: "not_sent", ...again });
+  return notSent(code, message, nextStep, retryable ? { retryable } : { failsAgain: true });
 }

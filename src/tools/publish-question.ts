@@ -47,6 +47,7 @@ export function publishQuestion(
     message,
     verb: "publish",
     yes: `Publish on ${titles}`,
+    done: "posted",
     no: "Don't publish",
     tooLate: `The user's yes to publishing ${name} on ${titles} came after that call had ended, so nothing was posted. Ask them before you call publish_video again.`,
     jobId,

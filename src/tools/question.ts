@@ -2,7 +2,7 @@
 // are asked is up to the client or the terminal.
 
 import { say } from "../sentences.ts";
-import { BridgeError } from "../errors.ts";
+import { type BridgeError, notSent } from "../errors.ts";
 import { DOCS } from "../version.ts";
 
 export interface Question {
@@ -15,6 +15,8 @@ export interface Question {
   readonly warnings?: string;
   /** A verb phrase that follows "to" and says what a no refuses. */
   readonly verb: string;
+  /** A participle that completes "Not …", after a no. */
+  readonly done: "started" | "posted";
   readonly yes: string;
   readonly no: string;
   /** The choice that says yes to this and further questions that offer it, for a series. */
@@ -29,20 +31,17 @@ export interface Question {
 export type Consent = "agreed" | { readonly sinceMs: number } | "not asked";
 
 /** The error for any answer but yes. `action` is the client's word for it; `hasChosen` is true if the user made a choice. */
-export function declinedError({ verb }: Question, action: unknown, hasChosen: boolean): BridgeError {
+export function declinedError({ verb, done }: Question, action: unknown, hasChosen: boolean): BridgeError {
   // Some clients answer by themselves what they can't show, some of them with "accept".
   const isAutomatic = action === "decline" || action === "cancel" || (action === "accept" && !hasChosen);
   const unanswered = isAutomatic ? "the question was closed without a yes" : "no answer came";
-  return new BridgeError({
-    code: "declined",
-    message:
-      action === "accept" && hasChosen
-        ? say`[The user was asked and|You] did not agree to ${verb}.`
-        : `The client was told to ask the user whether to ${verb}, and ${unanswered}.`,
-    nextStep: isAutomatic
+  return notSent(
+    "declined",
+    action === "accept" && hasChosen
+      ? say`[The user was asked and did not agree to ${verb}|Not ${done}: you didn't confirm].`
+      : say`[The client was told to ask the user whether to ${verb}, and ${unanswered}|Not ${done}: you didn't confirm].`,
+    isAutomatic
       ? say`[If the user saw no question, tell them that their client may have answered by itself, and what to do then: ${DOCS}/ERRORS.md. Otherwise don't call again unless the user now asks for it: what they said before the question doesn't count.|]`
       : say`[Don't call again unless the user now asks for it: what they said before the question doesn't count.|]`,
-    outcome: "not_sent",
-    retryable: false,
-  });
+  );
 }

@@ -4,7 +4,7 @@
 import * as z from "zod";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
-import { BridgeError, type Effect } from "../errors.ts";
+import { BridgeError, type Effect, notSent } from "../errors.ts";
 import type { GenerateOnce } from "../idempotency/generate-once.ts";
 import type { PublishOnce } from "../idempotency/publish-once.ts";
 import type { JobBook } from "../jobs/job-book.ts";
@@ -15,7 +15,7 @@ import type { Consent, Question } from "./question.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
 import { MAX_RESULT_BYTES, type Truncation, truncateToFit } from "./result-size.ts";
-import { type Audience, inSentences, say, type Text, textFor } from "../sentences.ts";
+import { inSentences, mapText, say, type Text, textFor } from "../sentences.ts";
 import {
   capitalized,
   cleanServiceText,
@@ -57,8 +57,6 @@ export interface ToolContext {
   readonly unrecorded: () => Unrecorded | undefined;
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** Who reads what the call returns. */
-  readonly audience: Audience;
   /** The name and version of the application that calls, as far as it gave them. */
   readonly client: string | undefined;
   /** How long a call may wait before this client gives up on it. */
@@ -84,6 +82,11 @@ export interface Guidance {
   readonly summary: Text;
   /** Absent if nothing is left to do. */
   readonly nextStep?: Text | undefined;
+}
+
+/** What a call returns. */
+export interface ToolResult<Fields = Record<string, unknown>> extends Guidance {
+  readonly fields: Fields;
 }
 
 export interface ToolOutcome<Result> extends Guidance {
@@ -130,27 +133,33 @@ const MAX_QUOTED = 60;
 const MAX_GUIDANCE = 5_000;
 /** The bytes that are reserved for sentences that are added to a summary. */
 const RESERVED_BYTES = 500;
+const JOURNAL_ERRORS: readonly string[] = ["journal_unreadable", "journal_unwritable"];
 const SANDBOX_NOTICE = "This is a sandbox: sample clips, nothing was rendered, charged or posted.";
 
-/** A result with its guidance first, in this computer's time, of a size that a model can read. */
-export function withGuidance(
-  { summary, nextStep = "" }: Guidance,
-  result: object,
-  audience: Audience,
-  notice?: string,
-): Record<string, unknown> {
-  const [said, next] = [summary, nextStep].map((text) => cutText(textFor(audience, text), MAX_GUIDANCE));
-  const guidance = { summary: said, ...(next !== "" && { nextStep: next }) };
-  const maxBytes = MAX_RESULT_BYTES - Buffer.byteLength(JSON.stringify(guidance)) - RESERVED_BYTES;
+/** A result in this computer's time, of a size that a model can read. */
+export function toResult(guidance: Guidance, result: object, notice?: string): ToolResult {
+  const [summary, nextStep] = [cut(guidance.summary), cut(guidance.nextStep ?? "")];
+  const bytes = Buffer.byteLength(JSON.stringify(structureOf({ summary, nextStep, fields: {} })));
   // No field of the service speaks in our place.
   const { summary: _, nextStep: __, ...fields } = inLocalTime({ ...result });
-  const { value, truncation } = truncateToFit(fields, maxBytes);
+  const { value, truncation } = truncateToFit(fields, MAX_RESULT_BYTES - bytes - RESERVED_BYTES);
   const isCut = truncation !== undefined;
   return {
-    ...guidance,
-    summary: inSentences(said, isCut && describeTruncation(truncation), notice),
-    ...value,
+    summary: inSentences(summary, isCut && describeTruncation(truncation), notice),
+    nextStep,
+    fields: value,
   };
+}
+
+/** A result as a model reads it: its summary and next step first. */
+export function structureOf({ summary, nextStep = "", fields }: ToolResult): Record<string, unknown> {
+  const next = textFor("model", nextStep);
+  const guidance = { summary: textFor("model", summary), ...(next !== "" && { nextStep: next }) };
+  return { ...guidance, ...fields, ...guidance };
+}
+
+function cut(text: Text): Text {
+  return mapText(text, (words) => cutText(words, MAX_GUIDANCE));
 }
 
 /** Converts the service's times, whose fields are not documented, to this computer's. Leaves the cursor unchanged. */
@@ -184,23 +193,27 @@ export async function runTool<Output extends z.ZodObject>(
   tool: Tool<z.ZodObject, Output>,
   args: unknown,
   context: ToolContext,
-): Promise<z.output<Output>> {
+): Promise<ToolResult<z.output<Output>>> {
   const { input, ignored } = parseArguments(tool, readArguments(tool, args ?? {}));
   const isRecorded = tool.effect !== "reads";
   const were = ignored.length === 1 ? "was" : "were";
+  const describeJournal = () => isRecorded && describeUnrecorded(context.unrecorded());
   const { result, ...guidance } = await tool.run(input, context).catch((error: unknown) => {
-    const unrecorded = isRecorded && describeUnrecorded(context.unrecorded());
-    if (!unrecorded || !(error instanceof BridgeError)) throw error;
+    // An error of the journal says itself what is wrong with it, and nothing was sent.
+    const unrecorded = describeJournal();
+    if (!unrecorded || !(error instanceof BridgeError) || JOURNAL_ERRORS.includes(error.facts.code))
+      throw error;
     throw new BridgeError({ ...error.facts, journal: inSentences(error.facts.journal, unrecorded) }, error);
   });
   guidance.summary = inSentences(
     guidance.summary,
-    isRecorded && describeUnrecorded(context.unrecorded()),
+    describeJournal(),
     ignored.length > 0 && `${nameArguments(ignored)} ${were} ignored: ${tool.name} has no such argument.`,
   );
   // Only once, since it would otherwise stand in every result of a chat.
   const notice = context.config.sandbox && context.jobs.adviseOnce("sandbox") ? SANDBOX_NOTICE : undefined;
-  return tool.output().parse(withGuidance(guidance, result, context.audience, notice));
+  const returned = toResult(guidance, result, notice);
+  return { ...returned, fields: tool.output().parse(structureOf(returned)) };
 }
 
 /** A sentence for the result of a call whose outcome is missing in the journal, where other processes look for it. */
@@ -253,14 +266,10 @@ function refuseDamage(name: string, value: unknown): void {
   for (const text of Array.isArray(value) ? value : [value]) {
     const problem = typeof text === "string" ? describeDamage(text) : undefined;
     if (problem === undefined) continue;
-    throw new BridgeError({
-      code: "invalid_input",
-      message: say`[The argument |--]${name} ${problem}.`,
-      nextStep: "Call again with the whole text as it was meant, in UTF-8.",
-      outcome: "not_sent",
-      retryable: false,
-      failsAgain: true,
-    });
+    throw invalidInput(
+      say`[The argument |--]${name} ${problem}.`,
+      "Call again with the whole text as it was meant, in UTF-8.",
+    );
   }
 }
 
@@ -289,14 +298,15 @@ function inputError(tool: Pick<Tool, "name" | "input" | "effect">, error: z.ZodE
   });
   const more = error.issues.length > MAX_PROBLEMS ? [`and ${error.issues.length - MAX_PROBLEMS} more`] : [];
   const listed = [...problems, ...more].reduce((one, other) => say`${one}; ${other}`);
-  return new BridgeError({
-    code: "invalid_input",
-    message: say`The arguments of ${tool.name} can't be used: ${listed}.`,
-    nextStep: adviceFor(error.issues, tool.effect),
-    outcome: "not_sent",
-    retryable: false,
-    failsAgain: true,
-  });
+  return invalidInput(
+    say`The arguments of ${tool.name} can't be used: ${listed}.`,
+    adviceFor(error.issues, tool.effect),
+  );
+}
+
+/** The error of arguments with which the same call would fail again. */
+export function invalidInput(message: Text, nextStep: Text): BridgeError {
+  return notSent("invalid_input", message, nextStep, { failsAgain: true });
 }
 
 /** The user is asked only about a wish: the next call must not pay for or post what they did not mean. */

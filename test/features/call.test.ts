@@ -417,7 +417,7 @@ test("texts speak to the person who reads them, in a terminal and in a pipe", as
   const posted = await call(POST, { answer: "y" });
   const piped = await call([...POST, "--yes"]);
 
-  expect(declined.stderr).toMatch(/You did not agree to publish\. This call published nothing\.\n$/);
+  expect(declined.stderr).toMatch(/Not posted: you didn't confirm\. This call published nothing\.\n$/);
   expect(posted.stdout.split("\n")).toEqual([
     "Posted to TikTok.",
     expect.stringMatching(/^Mark it as AI-made in the platform's app/),

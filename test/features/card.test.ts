@@ -135,3 +135,19 @@ test("links can't widen the card's policy, neither by their content nor by their
     .poll(async () => originsOf(await readCard(start)))
     .toEqual([service.url, ...many.slice(0, 11).map((link) => new URL(link).origin)]);
 });
+
+test.each([
+  ["a no", {}, /^Not started: you didn't confirm\. This call started no video and spent no credits\.$/],
+  [
+    "a doubt",
+    { voice: "german" },
+    /^Not sent, since it may not be what you mean\. .*"german".* no credits\.$/,
+  ],
+])("the card gets what to tell the person after %s, without a step for the model", async (_, more, told) => {
+  const user = () => Promise.resolve({ action: "decline" as const });
+  const { call } = await connectLegacy({ args: ["--sandbox"], user });
+
+  const { _meta } = await call("generate_video", { topic: "Tides", ...more });
+
+  expect(_meta?.["faceless/person"]).toMatch(told);
+});

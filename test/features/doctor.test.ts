@@ -534,17 +534,17 @@ test.each<[string, () => Promise<Values> | Values, RegExp]>([
   [
     "an address with a wrong path",
     async () => ({ FACELESS_BASE_URL: `${(await service()).url}/app` }),
-    /^fail service Check FACELESS_BASE_URL: .+ \(HTTP 404; its words: "No such path\."\)\)$/,
+    /^fail service Check FACELESS_BASE_URL: .+ HTTP 404\)\. Its words: "No such path\."\)$/,
   ],
   [
     "a key that is refused",
     () => at(envelope(401, "unauthorized", `No such key: ${CANARY}`)),
-    /^fail key Check FACELESS_API_KEY: create a key.+\(HTTP 401; its words: "No such key: \[redacted\]"\)\)$/,
+    /^fail key Check FACELESS_API_KEY: create a key.+HTTP 401\)\. Its words: "No such key: \[redacted\]"\)$/,
   ],
   [
     "a firewall in front of the service",
     () => at({ status: 403, body: "<html><title>Just a moment...</title>" }),
-    /^fail service Open the address in FACELESS_BASE_URL in a browser .+ \(A firewall, VPN or proxy in front of the service probably refused .+, with the words "Just a moment\.\.\."; the API key may be fine \(HTTP 403\)\)$/,
+    /^fail service Open the address in FACELESS_BASE_URL in a browser .+ \(A firewall, VPN or proxy in front of the service probably refused .+, with the words "Just a moment\.\.\."; the API key may be fine \(HTTP 403\)\.\)$/,
   ],
   [
     "a sign-in page in its place",
@@ -554,7 +554,7 @@ test.each<[string, () => Promise<Values> | Values, RegExp]>([
   [
     "a rate limit that is used up",
     () => at({ ...envelope(429, "rate_limited", "Slow down."), headers: { "retry-after": "17" } }),
-    /^fail rate limit Wait 17 s.+\(HTTP 429; its words: "Slow down\."\)\)$/,
+    /^fail rate limit Wait 17 s.+HTTP 429\)\. Its words: "Slow down\."\)$/,
   ],
   [
     "the last request of a rate limit",

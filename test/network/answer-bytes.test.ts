@@ -76,7 +76,7 @@ test.each<[string, ScriptedAnswer, string]>([
       code: "bad_answer",
       outcome: "unknown",
       status: 200,
-      message: expect.stringContaining(`could not be read: ${reason}.`),
+      message: expect.stringContaining(`could not be read: ${reason} (HTTP 200).`),
     });
   expect([get.retryable, post.retryable]).toEqual([true, false]);
 });

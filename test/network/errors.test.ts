@@ -29,7 +29,7 @@ test.each<[string, ScriptedAnswer]>([
 
   expect(await failureOf(service.getJob(JOB_ID))).toMatchObject({
     code: "not_found",
-    message: "The service knows no job with this jobId.",
+    message: expect.stringMatching(/^The service knows no job with this jobId \(.*HTTP 410\)\.$/),
     outcome: "rejected",
   });
 });
@@ -79,7 +79,7 @@ test.each([
     for (const facts of [get, post])
       expect(facts).toMatchObject({ code, outcome, status, serviceMessage: undefined });
     expect(post.message).toBe(
-      `A firewall, VPN or proxy in front of the service probably refused the request to start the video, with the words "Just a moment..."; ${fine}.`,
+      `A firewall, VPN or proxy in front of the service probably refused the request to start the video, with the words "Just a moment..."; ${fine} (HTTP ${status}).`,
     );
     expect(get.isForUser).toBe(true);
     expect(JSON.stringify(get)).not.toMatch(/create a key|Add credits/);

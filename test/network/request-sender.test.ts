@@ -250,7 +250,7 @@ test.each([
   const { service } = await bridge({ [STATUS]: { body } });
 
   expect(await failureOf(service.getJob(JOB_ID))).toMatchObject({
-    message: expect.stringContaining(`is not as documented: ${problem}.`),
+    message: expect.stringContaining(`is not as documented: ${problem} (HTTP 200).`),
   });
 });
 

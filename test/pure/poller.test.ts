@@ -6,7 +6,7 @@ import { failure, ids, job, PolledWorld } from "../fixtures/polled-service.ts";
 const CLIP = "https://cdn.example/1.mp4";
 const KEY = "Following ended: the service does not accept the API key.";
 const UNKNOWN =
-  "Following ended. This computer started the video 20 seconds ago, and the service does not list it yet.";
+  "Following ended. This computer started the video 20 seconds ago, and the service does not list it yet (HTTP 404).";
 const HOUR = "Following ended after 60 minutes: ask with get_video_status how far the job is.";
 
 /** Jobs that are started and followed now, and polled every 10 s unless an interval is given. */

@@ -1,11 +1,14 @@
 // Outcomes that the journal did not take: they are written before the process ends, or the result says that they aren't.
 
 import { expect, test } from "vitest";
+import { JournalError } from "../../src/idempotency/errors.ts";
 import { type PrivateFolder, openPrivateFolder } from "../../src/idempotency/private-folder.ts";
 import { Guard } from "../../src/idempotency/guard.ts";
 import { CALL_MS } from "../../src/service/time-budget.ts";
+import { generateVideo } from "../../src/tools/generate-video.ts";
 import { Computer, errorOf, failure, NOW, resolvers, TIDES } from "../fixtures/computer.ts";
 import { failing } from "../fixtures/open-journal.ts";
+import { createHarness } from "../fixtures/tool-harness.ts";
 
 /** A process whose disk refuses this many outcomes before it takes one. */
 function processWithBrokenDisk(computer: Computer, failures = Infinity) {
@@ -104,3 +107,15 @@ test.each<["done" | "rejected"]>([["done"], ["rejected"]])(
     );
   },
 );
+
+test("an order that can't be recorded says so once, and says nothing of an outcome", async () => {
+  const unwritable = new JournalError("written", "/journal", "EIO");
+  const { call } = createHarness(generateVideo, {
+    generateOnce: { run: () => Promise.reject(unwritable) },
+    unrecorded: () => unwritable,
+  });
+
+  const failed: unknown = await call(TIDES).catch((error: unknown) => error);
+
+  expect(failed).toBe(unwritable);
+});

@@ -8,7 +8,7 @@ import { RequestSender } from "../../service/request-sender.ts";
 import { TransportFailure } from "../../service/transport-failure.ts";
 import type { ServiceConfig } from "../../config.ts";
 import { NO_KEY } from "../../settings/values.ts";
-import { textFor } from "../../sentences.ts";
+import { inSentences, textFor } from "../../sentences.ts";
 import { quote } from "../../text.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 
@@ -70,16 +70,15 @@ function addressOf(baseUrl: URL): string {
 }
 
 function checkFailure(error: BridgeError, address: string, hasKey: boolean): readonly Check[] {
-  const { code, status, serviceMessage, isForUser } = error.facts;
+  const { code, serviceMessage, isForUser } = error.facts;
   const said = serviceMessage?.message;
-  const words = said === undefined ? "" : `; its words: ${JSON.stringify(said)}`;
   // A model's next step after a refusal means nothing to a user of this command.
   const refusedFix = `${said === undefined ? "C" : "See what the service says, and c"}heck FACELESS_BASE_URL`;
   const step = textFor("person", error.facts.nextStep).replace(/\.$/, "");
   const fix = code === "refused" && isForUser !== true ? refusedFix : step;
   if (error.cause instanceof TransportFailure)
     return [fail("service", `${address} gives no answer: ${error.cause.facts.reason}`, fix)];
-  const detail = `${error.message.replace(/\.$/, "")} (HTTP ${status}${words})`;
+  const detail = inSentences(error.message, said !== undefined && `Its words: ${JSON.stringify(said)}`);
   const answers = pass("service", `${address} answers`);
   if (code === "unauthorized") return hasKey ? [answers, fail("key", detail, fix)] : [answers];
   if (code === "out_of_credits")

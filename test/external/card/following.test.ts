@@ -129,26 +129,22 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     expect(await card.getByRole("button").count()).toBe(0);
   });
 
-  test("after a failed call the card says what the error's outcome says", async () => {
+  test("after a failed call the card says what happened, in the words for a person", async () => {
     const { chat } = await openScripted({}, { holdsResult: true });
 
-    const said: Record<string, string> = {};
     for (const outcome of ["not_sent", "rejected", "unknown"]) {
       const card = await chat.generate(TOPIC);
       await chat.sendResult({
-        content: [{ type: "text", text: `Failed: ${outcome}` }],
+        content: [{ type: "text", text: "The user did not agree. Call again only if they ask for it." }],
         isError: true,
-        _meta: { "faceless/error": { code: "a_code", outcome, retryable: false } },
+        _meta: {
+          "faceless/error": { code: "a_code", outcome, retryable: false },
+          "faceless/person": `Not started (${outcome}): you didn't confirm.`,
+        },
       });
-      await card.getByRole("alert").filter({ hasText: outcome }).waitFor();
-      said[outcome] = await card.locator("#status").innerText();
+      await says(card, `Not started (${outcome}): you didn't confirm.`);
+      expect(await card.getByRole("alert").innerText()).toBe("");
     }
-
-    expect(said).toEqual({
-      not_sent: "This call started no video.",
-      rejected: "This call started no video.",
-      unknown: "It is not known whether a video was started.",
-    });
   });
 
   test("after a failure without facts the card shows its text and claims nothing", async () => {

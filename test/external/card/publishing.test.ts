@@ -99,7 +99,7 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
 
       await press(card, FIRST);
       await secondClick(card, SECOND);
-      await card.getByText("Not published: you didn't confirm.").waitFor();
+      await card.getByText("Not posted: you didn't confirm.").waitFor();
       expect(await chat.modelContext()).toEqual([]);
       await press(card, FIRST);
       await secondClick(card, SECOND);

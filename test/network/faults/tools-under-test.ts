@@ -19,7 +19,7 @@ import { getVideoStatus } from "../../../src/tools/get-video-status.ts";
 import { listConnectedPlatforms } from "../../../src/tools/list-connected-platforms.ts";
 import { listVideos } from "../../../src/tools/list-videos.ts";
 import { publishVideo } from "../../../src/tools/publish-video.ts";
-import { runTool, type Tool, type ToolContext } from "../../../src/tools/tool.ts";
+import { runTool, structureOf, type Tool, type ToolContext } from "../../../src/tools/tool.ts";
 import { CANARY } from "../../fixtures/canary.ts";
 import { makeFolder, removeFolder } from "../../fixtures/folder.ts";
 import { type ModelFacts, modelFacts } from "../../fixtures/model-words.ts";
@@ -93,7 +93,6 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = tr
   const context: ToolContext = {
     ...application,
     signal,
-    audience: "model",
     client: undefined,
     maxWaitSeconds: 50,
     askUser: async () => "not asked",
@@ -102,12 +101,15 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = tr
 
   const call = async (tool: Tool, args: Record<string, unknown>): Promise<Called> => {
     let error: ModelFacts | undefined;
-    const result = await runTool(tool, args, context).then(successResult, (thrown: unknown) => {
-      const failure = toBridgeError(thrown, tool.effect === "reads" ? "rejected" : "unknown");
-      log.info(`${tool.name}: ${failure.message}`, failure.cause);
-      error = modelFacts(failure.facts);
-      return failureResult(failure, tool.effect, { clock, nameSettings: (text) => text });
-    });
+    const result = await runTool(tool, args, context).then(
+      (ran) => successResult(structureOf(ran)),
+      (thrown: unknown) => {
+        const failure = toBridgeError(thrown, tool.effect === "reads" ? "rejected" : "unknown");
+        log.info(`${tool.name}: ${failure.message}`, failure.cause);
+        error = modelFacts(failure.facts);
+        return failureResult(failure, tool.effect, { clock, nameSettings: (text) => text });
+      },
+    );
     const json = redact(JSON.stringify(result));
     written += json;
     const [block] = result.content;

@@ -14,8 +14,6 @@ import { createView } from "./view.ts";
 /* eslint-disable typescript/no-unsafe-type-assertion */
 
 const UNKNOWN = "It is not known whether a video was started.";
-const NONE = "This call started no video.";
-const AFTER_FAILURE = { not_sent: NONE, rejected: NONE, unknown: UNKNOWN };
 
 async function openCard(): Promise<void> {
   const { body } = document;
@@ -33,9 +31,10 @@ async function openCard(): Promise<void> {
         startFollowing(card, { status: "Started. Ask in the chat for its progress.", id: jobId });
       } catch (error) {
         const { message, outcome } = error as Failure;
-        card.error = message;
+        // A host may strip what the text is for a person, and leave the model's.
+        if (outcome === undefined) card.error = message;
         startFollowing(card, {
-          status: outcome === undefined ? "The call failed." : AFTER_FAILURE[outcome],
+          status: outcome === undefined ? "The call failed." : message,
           id: outcome === "unknown" ? card.id : "",
           isSearching: outcome === "unknown",
         });

@@ -71,8 +71,8 @@ async function publish(card: Card): Promise<void> {
   void read(card);
 }
 
-function answerOfFailure({ code, message, outcome }: Failure): Answer {
-  return { outcome, summary: code === "declined" ? "Not published: you didn't confirm." : message };
+function answerOfFailure({ message, outcome }: Failure): Answer {
+  return { outcome, summary: message };
 }
 
 /** Runs `action` with the button disabled, and shows the text that it returns. */

@@ -63,7 +63,7 @@ export interface Failure {
 }
 
 export interface ToolResult {
-  readonly _meta?: { readonly "faceless/error"?: Partial<Failure> };
+  readonly _meta?: { readonly "faceless/error"?: Partial<Failure>; readonly "faceless/person"?: string };
   readonly content?: readonly { readonly text?: string }[];
   readonly isError?: boolean;
   readonly structuredContent?: Answer;
@@ -91,7 +91,8 @@ export function answerOf({ content, isError, structuredContent, resultType, _met
   // The modern protocol's question to the user, which this host doesn't put for the card.
   if (resultType === "input_required") throw new Error("Your app can't ask you here. Do it in the chat.");
   const text = content?.[0]?.text ?? "";
-  if (isError === true) throw Object.assign(new Error(text), _meta?.["faceless/error"]);
+  if (isError === true)
+    throw Object.assign(new Error(_meta?.["faceless/person"] ?? text), _meta?.["faceless/error"]);
   const [summary = "", json = "{}"] = text.split("\n");
   return structuredContent ?? { summary, ...(JSON.parse(json) as Answer) };
 }
