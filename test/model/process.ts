@@ -264,7 +264,15 @@ class Process {
       const call = this.#caller();
       let own: Word | undefined;
       const offersSeries = repeat === undefined;
-      const question = { key, message: key, verb: "pay", no: "no", yes: "yes", tooLate: "" };
+      const question = {
+        key,
+        message: key,
+        verb: "pay",
+        no: "no",
+        yes: "yes",
+        done: "started" as const,
+        tooLate: "",
+      };
       const send = async () => {
         own = await this.#until({ kind: "answer", offersSeries });
         if (own !== "yes") this.#seriesMs = own === "series" ? now() : undefined;
