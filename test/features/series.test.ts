@@ -2,7 +2,7 @@
 // forms at once and answer them in any order, which no SDK does: their messages are written by hand.
 
 import { expect, test } from "vitest";
-import { connectLegacy, type Question, textOf, type UsersAnswer } from "../fixtures/clients.ts";
+import { connectLegacy, lateAnswer, type Question, textOf, type UsersAnswer } from "../fixtures/clients.ts";
 import { GENERATE, JOB_ID, KEY, STATUS } from "../fixtures/constants.ts";
 import { journalFolder } from "../fixtures/journal-folder.ts";
 import { type LocalStart, startLocal } from "../fixtures/local-server.ts";
@@ -190,7 +190,9 @@ test("a caller that asked for progress hears every 20 seconds that its question 
   const { env } = await service();
   let answer: ((given: UsersAnswer) => void) | undefined;
   const user = () => new Promise<UsersAnswer>((resolve) => (answer = resolve));
-  const client = await connectLegacy({ env, clock, user });
+  const methods: unknown[] = [];
+  const onMessage = (message: unknown) => methods.push(valueAt(message, "method"));
+  const client = await connectLegacy({ env, clock, user, onMessage });
   const progress: object[] = [];
   const onprogress = (one: object) => progress.push(one);
   const ordered = client.call("generate_video", { topic: "Tides turn." }, { onprogress });
@@ -203,7 +205,7 @@ test("a caller that asked for progress hears every 20 seconds that its question 
   expect(textOf(await ordered)).toContain("The user was asked and agreed.");
   await clock.runFor(61_000);
   await client.raw.ping();
-  expect(progress).toHaveLength(3);
+  expect(methods.filter((method) => method === "notifications/progress")).toHaveLength(3);
 });
 
 test("a call that was cancelled while another one's question is open reports no progress", async () => {
@@ -228,4 +230,24 @@ test("a call that was cancelled while another one's question is open reports no 
   await client.raw.ping();
 
   expect(methods).not.toContain("notifications/progress");
+});
+
+test("a no that comes after its call has ended ends a series, too", async () => {
+  const { env, orders } = await service();
+  const late = lateAnswer();
+  const questions: Question[] = [];
+  const answers = [late.answer, choose(ALL), NO];
+  const user = async (question: Question) => answers[questions.push(question) - 1] ?? NO;
+  const client = await connectLegacy({ env, user });
+  const ended = new AbortController();
+  const first = client.call("generate_video", { topic: "Tides turn." }, { signal: ended.signal });
+  await expect.poll(() => questions).toHaveLength(1);
+  ended.abort();
+  await expect(first).rejects.toThrow(/abort/i);
+  await client.call("generate_video", { topic: "Rivers run." });
+  late.give(NO);
+  await late.arrived(client);
+  await client.call("generate_video", { topic: "Clouds drift." });
+
+  expect([questions.length, orders()]).toEqual([3, 1]);
 });
