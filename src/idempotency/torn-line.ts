@@ -3,26 +3,31 @@
 
 /** Every entry begins so. */
 const START = '{"id":"';
+const WORDS = ["true", "false", "null"];
 
-/** True for the beginning of an entry without its end. The text is not JSON by itself. */
+/** True for the beginning of an entry in which a bracket is still open. The text is not JSON by itself. */
 export function isTorn(text: string): boolean {
-  if (!text.startsWith(START)) return START.startsWith(text);
-  // An entry that was joined to it stands in the place of the value that is missing. In a text it would be escaped.
-  if (text.lastIndexOf(START) > 0) return false;
-  const closers: string[] = [];
+  // An entry that was joined to it stands in the place of the value that is missing. In a string it would be escaped.
+  if (!text.startsWith(START) || text.lastIndexOf(START) > 0) return START.startsWith(text);
+  const open: string[] = [];
   let isInString = false;
   // An escaped quotation mark doesn't end a string.
   for (const [token] of text.matchAll(/\\.|["{}[\]]/g))
     if (token === '"') isInString = !isInString;
     else if (isInString) continue;
-    else if (token === "{" || token === "[") closers.unshift(token === "{" ? "}" : "]");
-    else closers.shift();
-  const end = closers.join("");
-  // It may end within an escape, a number or a word, and a value or more may be missing after it.
-  const [rest, missing] = isInString
-    ? [text.replace(/\\(?:u[\da-f]{0,3})?$/i, ""), ['"', '":0']]
-    : [text.replace(/[\w.+-]+$/, ""), ["", "0", ":0", '"":0']];
-  return [text, rest].some((whole) => missing.some((more) => isJson(`${whole}${more}${end}`)));
+    else if (token === "{" || token === "[") open.push(token);
+    else open.pop();
+  if (open.length === 0) return false;
+  const end = open.reverse().map((bracket) => (bracket === "{" ? "}" : "]"));
+  return endings(text, isInString).some((ending) => isJson(`${text}${ending}${end.join("")}`));
+}
+
+/** What may be missing before the closing brackets: the rest of an escape, a string, a number or a word, and a value. */
+function endings(text: string, isInString: boolean): readonly string[] {
+  if (isInString) return ["", "\\", "0", "00", "000", "0000"].flatMap((rest) => [`${rest}"`, `${rest}":0`]);
+  const word = /[a-z]*$/.exec(text.slice(-5))?.[0] ?? "";
+  const rests = WORDS.filter((whole) => whole.startsWith(word)).map((whole) => whole.slice(word.length));
+  return [...rests, "", "0", ":0", '"":0'];
 }
 
 function isJson(text: string): boolean {

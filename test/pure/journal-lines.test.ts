@@ -9,6 +9,7 @@ import { NO_FLAGS, readConfig } from "../../src/config.ts";
 import { checkJournal } from "../../src/commands/doctor/folders.ts";
 import { runHistory } from "../../src/commands/history.ts";
 import { openPrivateFolder } from "../../src/idempotency/private-folder.ts";
+import { isTorn } from "../../src/idempotency/torn-line.ts";
 import { computer } from "../fixtures/host.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { newJournal, openJournal, TODAY, topics, withTopic } from "../fixtures/open-journal.ts";
@@ -130,6 +131,32 @@ test.each<[string, (text: string) => string | Uint8Array, number]>([
   ["a backup's log line", (text) => `${text}# restored\n`, 11],
   ["null", (text) => `${text}null\n`, 11],
   ["another program's entries", (text) => `${text}{"level":"info","msg":"hello"}\n`, 11],
+  ["a bracket too many", (text) => `${text.trimEnd()}}\n`, 10],
+  ["a square bracket too many", (text) => `${text.trimEnd()}]\n`, 10],
+  ["a quotation mark too many", (text) => `${text.trimEnd()}"\n`, 10],
+  ["an opening bracket behind an entry", (text) => `${text.trimEnd()}{\n`, 10],
+  ["a comma behind an entry", (text) => `${text.trimEnd()},\n`, 10],
+  ["a dash behind an entry", (text) => `${text.trimEnd()}-\n`, 10],
+  ["a digit behind an entry", (text) => `${text.trimEnd()}0\n`, 10],
+  ["a word right behind an entry", (text) => `${text.trimEnd()}x\n`, 10],
+  ["a word and a space behind an entry", (text) => `${text.trimEnd()} x\n`, 10],
+  ["a word of JSON behind an entry", (text) => `${text.trimEnd()}true\n`, 10],
+  ["dots behind an entry", (text) => `${text.trimEnd()}...\n`, 10],
+  ["a backslash behind an entry", (text) => `${text.trimEnd()}\\\n`, 10],
+  ["a comment behind an entry", (text) => `${text.trimEnd()} // mine\n`, 10],
+  ["a word in place of the last bracket", (text) => `${text.trimEnd().slice(0, -1)}x\n`, 10],
+  ["a dot in place of the last bracket", (text) => `${text.trimEnd().slice(0, -1)}.\n`, 10],
+  ["another bracket in place of the last one", (text) => `${text.trimEnd().slice(0, -1)}]\n`, 10],
+  ["another word in place of a number", (text) => text.replace(/"atMs":\d+.*/, '"atMs":never'), 2],
+  ["two numbers in place of one", (text) => text.replace(/"atMs":\d+.*/, '"atMs":1 2'), 2],
+  ["an escape that is none", (text) => text.replace("\\u", "\\w"), 2],
+  ["capitals", (text) => text.toUpperCase(), 2],
+  ["percent signs for the quotation marks", (text) => text.replaceAll('"', "%22"), 2],
+  ["a word before an entry", (text) => `x${text.trimStart()}`, 1],
+  ["a number alone", (text) => `${text}17\n`, 11],
+  ["a date alone", (text) => `${text}2026-11-21\n`, 11],
+  ["an empty object", (text) => `${text}{}\n`, 11],
+  ["an empty array", (text) => `${text}[]\n`, 11],
 ])("a file with %s makes the journal unusable, and the error names the line", async (_, change, line) => {
   const { folder, path, text } = await writtenJournal();
   writeFileSync(path, change(text));
@@ -142,6 +169,17 @@ test.each<[string, (text: string) => string | Uint8Array, number]>([
     fix: "look at the list of videos and at the accounts for what that line may have held, then remove the line, or put the file back as it was",
     facts: { outcome: "not_sent" },
   });
+});
+
+test.each([
+  ["brackets", "[".repeat(300_000), true],
+  ["pairs of brackets", `{"x":${"[".repeat(150_000)}${"]".repeat(150_000)}`, true],
+  ["letters", `"y",${"x".repeat(300_000)},`, false],
+  ["quotation marks", '""'.repeat(150_000), false],
+  ["backslashes", `"${"\\".repeat(300_000)}`, true],
+])("a line with 300,000 %s is read without going through them again and again", (_, rest, torn) => {
+  // Quadratic time would be minutes.
+  expect(isTorn(`{"id":"a","arguments":${rest}`)).toBe(torn);
 });
 
 test("the line's number is right if the file was read before", async () => {
