@@ -159,6 +159,8 @@ function fixFor(use: "read" | "written", reason: string, place: string): string 
       const command = own ? `, such as with: sudo chown -R "$(id -un)" '${folder}'` : "";
       return `give this server the right to ${use === "read" ? "read" : "write"} it${command}`;
     }
+    case "EISDIR":
+      return "put the files that this folder holds in its place";
     case "EROFS":
       return "make its disk writable";
     case "ENOENT":

@@ -11,13 +11,19 @@ import { JournalError } from "./errors.ts";
 import type { JournalStore, OnLine } from "./journal.ts";
 
 const MAX_DAYS = 90;
-/** Also matches the copies that synchronising programs make, which have more in their names. */
-const FILE_NAME = /^journal-.*\.jsonl$/;
-/** The names that these programs give to placeholders for files whose content they keep elsewhere. */
-const PLACEHOLDER = /^\.?journal-.*\.jsonl\.(?:icloud|nextcloud|owncloud)$/;
+const OWN_NAME = /^journal-\d{4}-\d{2}-\d{2}\.jsonl$/;
+/**
+ * Every file that begins with a day's name holds lines of that day, whatever follows: a copy, a backup, a conflict, or
+ * a log that was rotated. Another file that is hidden is a lock or half a copy of an editor or a synchronising program.
+ */
+const NAME = /^journal-(\d{4}-\d{2}-\d{2})/i;
+/** The placeholder of iCloud for a file whose content it keeps elsewhere. */
+const ICLOUD_NAME = /^\.journal-(\d{4}-\d{2}-\d{2}).*\.icloud$/i;
 const KEEP_HERE = "have the synchronising program keep that file on this computer";
 const NOT_AN_ENTRY =
   "look at the list of videos and at the accounts for what that line may have held, then remove the line, or put the file back as it was";
+const NOT_OURS =
+  "if it is compressed, put what it holds in its place; if it isn't part of the journal, move it to another folder; otherwise ";
 const LINES_PER_TURN = 1_000;
 /** How many of the last bytes are compared before only the rest of a file is read. */
 const COMPARED_BYTES = 256;
@@ -62,26 +68,23 @@ export class JournalFiles implements JournalStore {
 
   /** Files come in the order of their names; the source of a line is its file's path. */
   async readNew(onLine: OnLine): Promise<void> {
-    const all = await this.#inTime("read", this.place, this.#folder.list(/^\.?journal-/));
-    const files = new Map([...all].filter(([name]) => FILE_NAME.test(name)));
+    const files = await this.#inTime(
+      "read",
+      this.place,
+      this.#folder.list((name) => dayOf(name) !== ""),
+    );
     const names = [...files.keys()].sort();
     // Sorted by name and never by the clock, which may be wrong for one process.
-    const days = [...new Set(names.map(dayOf))].filter((day) => day !== "").slice(-MAX_DAYS);
-    const isOutdated = (name: string) => dayOf(name) !== "" && !days.includes(dayOf(name));
-    this.#outdated = names.filter(isOutdated);
-    const elsewhere = [...all.keys()].find((name) => PLACEHOLDER.test(name));
-    if (elsewhere !== undefined)
-      throw new JournalError(
-        "read",
-        join(this.place, elsewhere),
-        "its content is not on this computer",
-        KEEP_HERE,
-      );
+    const days = [...new Set(names.map(dayOf))].sort().slice(-MAX_DAYS);
+    const [firstDay = ""] = days;
     for (const name of names) {
-      const version = files.get(name) ?? "";
-      if (!isOutdated(name) && this.#progress.get(name)?.version !== version)
-        await this.#read(name, version, onLine);
+      const version = files.get(name);
+      if (dayOf(name) < firstDay) continue;
+      if (version === undefined || ICLOUD_NAME.test(name)) throw this.#elsewhere(name);
+      if (this.#progress.get(name)?.version !== version) await this.#read(name, version, onLine);
     }
+    // A file under another name may be the user's.
+    this.#outdated = names.filter((name) => dayOf(name) < firstDay && OWN_NAME.test(name));
   }
 
   async #read(name: string, version: string, onLine: OnLine): Promise<void> {
@@ -91,25 +94,34 @@ export class JournalFiles implements JournalStore {
     const { tail } = read;
     let [start, known, lines] = [read.length - tail.length, tail.length, read.lines];
     let bytes = await bytesFrom(start);
-    if (!bytes.subarray(0, known).equals(tail)) {
+    if (bytes?.subarray(0, known).equals(tail) === false) {
       // The file was edited or replaced.
       [start, known, lines] = [0, 0, 0];
       bytes = await bytesFrom(start);
     }
     // A file that has gone since it was listed may be put back as it was.
-    if (bytes.length === 0) return;
+    if (bytes === undefined) return;
+    const text = bytes.toString("utf8", known);
+    const isOwn = OWN_NAME.test(name);
+    // Some programs leave an empty file under another name in place of one whose content they keep elsewhere.
+    if (!isOwn && known === 0 && text.trim() === "") throw this.#elsewhere(name);
     // A last line without its end counts if it is whole, and is read again.
-    const added = bytes.toString("utf8", known).split("\n");
+    const added = text.split("\n");
     for (const [index, line] of added.entries()) {
       // A long file must not hold up other work.
       if (index % LINES_PER_TURN === LINES_PER_TURN - 1) await nextTurn();
-      if (!onLine(line, path))
-        throw new JournalError("read", path, `line ${lines + index + 1} is not an entry`, NOT_AN_ENTRY);
+      if (onLine(line, path)) continue;
+      const fix = isOwn ? NOT_AN_ENTRY : NOT_OURS + NOT_AN_ENTRY;
+      throw new JournalError("read", path, `line ${lines + index + 1} is not an entry`, fix);
     }
     const end = bytes.lastIndexOf("\n") + 1;
     const last = bytes.subarray(Math.max(0, end - COMPARED_BYTES), end);
     lines += added.length - 1;
     this.#progress.set(name, { version, length: start + end, lines, tail: Buffer.from(last) });
+  }
+
+  #elsewhere(name: string): JournalError {
+    return new JournalError("read", join(this.place, name), "its content is not on this computer", KEEP_HERE);
   }
 
   /** Throws a JournalError, also if the disk takes too long. */
@@ -123,9 +135,9 @@ export class JournalFiles implements JournalStore {
   }
 }
 
-/** The UTC day in a file's name, such as 2026-11-23; empty if there is none. */
+/** The UTC day of the lines in a file of this name, such as 2026-11-23; empty for what isn't the journal's. */
 function dayOf(name: string): string {
-  return /^journal-(\d{4}-\d{2}-\d{2})/.exec(name)?.[1] ?? "";
+  return (NAME.exec(name) ?? ICLOUD_NAME.exec(name))?.[1] ?? "";
 }
 
 function reasonOf(error: unknown): string {

@@ -44,22 +44,27 @@ export function openPrivateFolder(path: string, { mayMake = true } = {}) {
   return {
     /** The path, for messages. */
     path,
-    /** Gives the versions, which change with the files, of the files whose names match, by name. */
-    async list(namePattern: RegExp): Promise<ReadonlyMap<string, string>> {
-      const versions = new Map<string, string>();
+    /**
+     * Gives the versions, which change with the files, of the files with these names, by name. A link whose file is
+     * missing has none.
+     */
+    async list(isWanted: (name: string) => boolean): Promise<ReadonlyMap<string, string | undefined>> {
+      const versions = new Map<string, string | undefined>();
       const names = await (mayMake ? orMissing([], fs.readdir(path)) : fs.readdir(path));
       const look = async (name: string) => {
         // A file may have gone since.
         const stats = await orMissing(undefined, fs.stat(join(path, name)));
+        const link = stats ?? (await orMissing(undefined, fs.lstat(join(path, name))));
         if (stats !== undefined) versions.set(name, `${stats.ino} ${stats.size} ${stats.mtimeMs}`);
+        else if (link?.isSymbolicLink() === true) versions.set(name, undefined);
       };
-      await Promise.all(names.filter((name) => namePattern.test(name)).map(look));
+      await Promise.all(names.filter(isWanted).map(look));
       return versions;
     },
-    /** Gives every byte of the file from `start` on. A missing file has none. */
-    read: (name: string, start: number): Promise<Buffer> =>
+    /** Gives every byte of the file from `start` on; undefined if it is missing. */
+    read: (name: string, start: number): Promise<Buffer | undefined> =>
       orMissing(
-        Buffer.alloc(0),
+        undefined,
         withFile(join(path, name), "r", async (file) => {
           const bytes = Buffer.alloc(Math.max(0, (await file.stat()).size - start));
           for (let length = 0; length < bytes.length;) {

@@ -1,7 +1,7 @@
 // What editors, synchronising programs and disks do to a journal's file: each line is read as it was written, or
 // the journal can't be used. There is no middle way: a skipped line could hide a request that was paid for.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
@@ -218,17 +218,73 @@ test("an entry counts as torn wherever a crash cut it off, and never if it is wh
 });
 
 test.each([
-  [".journal-2026-11-21.jsonl.icloud"],
-  ["journal-2026-11-21.jsonl.nextcloud"],
-  ["journal-2026-11-21.jsonl.owncloud"],
-])("a file that a synchronising program has moved elsewhere makes the journal unusable: %s", async (name) => {
-  const { folder, path, text } = await writtenJournal();
-  writeFileSync(join(folder, name), "");
-  writeFileSync(path, text);
+  [".journal-2026-11-21.jsonl.icloud", "bplist00"],
+  [".journal-2026-11-21 2.jsonl.icloud", ""],
+  ["journal-2026-11-21.jsonl.nextcloud", " "],
+  ["journal-2026-11-21.jsonl.owncloud", " "],
+  ["journal-2026-11-21.jsonl.rsls", ""],
+  ["journal-2026-11-21 (1).jsonl", "\n"],
+])(
+  "a placeholder for a file that is kept elsewhere makes the journal unusable: %s",
+  async (name, content) => {
+    const { folder } = await writtenJournal();
+    writeFileSync(join(folder, name), content);
+
+    await expect(read(folder).begin(withTopic("Clouds"))).rejects.toMatchObject({
+      problem: `can't be read (its content is not on this computer: ${join(folder, name)})`,
+      fix: "have the synchronising program keep that file on this computer",
+    });
+  },
+);
+
+test("a link whose file is missing makes the journal unusable", async () => {
+  const { folder } = await writtenJournal();
+  const link = join(folder, "journal-2026-11-20.jsonl");
+  symlinkSync(join(folder, "annex", "objects", "missing"), link);
 
   await expect(read(folder).begin(withTopic("Clouds"))).rejects.toMatchObject({
-    problem: `can't be read (its content is not on this computer: ${join(folder, name)})`,
-    fix: "have the synchronising program keep that file on this computer",
+    problem: `can't be read (its content is not on this computer: ${link})`,
+  });
+});
+
+const pad = (signature: string) => Buffer.concat([Buffer.from(signature, "hex"), Buffer.alloc(64, 0xa5)]);
+
+test.each<[string, (text: string) => string | Uint8Array]>([
+  ["journal-2026-11-21.jsonl.1.gz", (text) => gzipSync(text)],
+  ["journal-2026-11-21.jsonl.2.bz2", () => pad("425a6839")],
+  ["journal-2026-11-21.jsonl.3.xz", () => pad("fd377a585a00")],
+  ["journal-2026-11-21.jsonl-20261122.zst", () => pad("28b52ffd")],
+  ["journal-2026-11-21.zip", () => pad("504b0304")],
+  ["journal-2026-11-21.jsonl.gpg", () => pad("8c0d0407")],
+  ["journal-2026-11-21 at the sea.md", () => "# A day at the sea\n"],
+  ["journal-2026-11-21.html", () => "<!DOCTYPE html>\n"],
+])(
+  "a file that isn't a journal's makes the journal unusable until it is unpacked or moved: %s",
+  async (...row) => {
+    const [name, contentOf] = row;
+    const { folder, path, text } = await writtenJournal();
+    writeFileSync(join(folder, name), contentOf(text));
+    const reader = read(folder);
+
+    await expect(reader.begin(withTopic("Clouds"))).rejects.toMatchObject({
+      problem: `can't be read (line 1 is not an entry: ${join(folder, name)})`,
+      fix: expect.stringMatching(
+        /^if it is compressed, put what it holds in its place; if it isn't part of the journal, move it to another folder; otherwise look at the list of videos/,
+      ),
+    });
+    rmSync(join(folder, name));
+    expect(await topics(reader)).toEqual(TOPICS);
+    expect(readFileSync(path, "utf8")).toContain(text);
+  },
+);
+
+test("a folder with the name of a journal's file makes the journal unusable", async () => {
+  const { folder } = await writtenJournal();
+  mkdirSync(join(folder, "journal-2026-11-20"));
+
+  await expect(read(folder).begin(withTopic("Clouds"))).rejects.toMatchObject({
+    problem: `can't be read (EISDIR: ${join(folder, "journal-2026-11-20")})`,
+    fix: "put the files that this folder holds in its place",
   });
 });
 

@@ -107,19 +107,24 @@ test("files of the 90 newest days are read, whatever the clock says, and the nex
   expect(readdirSync(folder).sort()).toEqual([...newest, "notes.txt"]);
 });
 
-test("copies of a day's file are of that day, and a copy without a day is of none", async () => {
+test("only the server's own files are removed once their day is too old, and no file before all could be read", async () => {
   const { folder, journal, clock } = newJournal();
   await journal.begin(VIDEO);
-  const days = Array.from({ length: 89 }, (_, day) => new Date(NOON + (day + 1) * DAY_MS).toISOString());
+  const days = Array.from({ length: 90 }, (_, day) => new Date(NOON + (day + 1) * DAY_MS).toISOString());
   const newest = days.map((day) => `journal-${day.slice(0, 10)}.jsonl`);
-  const copies = ["journal-2026-11-22 (2).jsonl", "journal-copy-of-journal-2026-11-01.jsonl"];
-  for (const name of [...newest, ...copies]) writeFileSync(join(folder, name), "");
+  const diary = "journal-2026-11-22 at the sea.md";
+  const old = ["journal-2026-11-21.jsonl.1", "JOURNAL-2026-11-21.JSONL", "journal-2026-11-21 diary.md"];
+  for (const name of [...newest, ...old]) writeFileSync(join(folder, name), "");
+  writeFileSync(join(folder, diary), "A day at the sea.");
+  clock.epochMs += 90 * DAY_MS;
+  await expect(journal.entries()).rejects.toThrow(diary);
+  await expect(journal.begin(VIDEO)).rejects.toThrow(diary);
+  expect(readdirSync(folder).sort()).toEqual([TODAY, ...newest, ...old, diary].sort());
 
-  expect(await topics(open(folder))).toEqual(["Tides"]);
-  clock.epochMs += 89 * DAY_MS;
+  rmSync(join(folder, diary));
   await journal.entries();
   await journal.begin(withTopic("Moons"));
-  expect(readdirSync(folder).sort()).toEqual([TODAY, ...newest, ...copies].sort());
+  expect(readdirSync(folder).sort()).toEqual([...newest, ...old].sort());
 });
 
 test("files are read in the order of their names, however the disk lists them", async () => {
@@ -181,16 +186,67 @@ test("a default folder that is missing holds nothing", async () => {
   expect(await open(join(temporaryFolder(), "state")).entries()).toEqual([]);
 });
 
+const DAY = "journal-2026-11-21";
+
 test.each([
-  "journal-2026-11-21.sync-conflict-20261121-120000-ABC.jsonl",
-  "journal-copy-of-journal-2026-11-22.jsonl",
-])("a copy that a synchronising program made counts like the file itself: %s", async (name) => {
+  // Backups, editors and log rotations.
+  ...["~", ".bak", ".old", ".orig", ".save", ".1", ".2", "-1", ".20261122", ".rotated", ".~1~", ".tmp"].map(
+    (end) => `${DAY}.jsonl${end}`,
+  ),
+  // What is still being copied or downloaded.
+  ...[".part", ".partial", ".filepart", ".crdownload", ".!sync"].map((end) => `${DAY}.jsonl${end}`),
+  // Conflicts and copies of Dropbox, Syncthing, Nextcloud, Seafile, Resilio, Box, MEGA, OneDrive, iCloud, rclone, Unison.
+  `${DAY} (Ana's conflicted copy 2026-11-21).jsonl`,
+  `${DAY} (Case Conflict).jsonl`,
+  `${DAY}.jsonl (conflicted copy 2026-11-21)`,
+  `${DAY}.sync-conflict-20261121-120000-ABCDEFG.jsonl`,
+  `${DAY}.jsonl.sync-conflict-20261121-120000-ABCDEFG`,
+  `${DAY} (conflicted copy 2026-11-21 120000).jsonl`,
+  `${DAY}_conflict-20261121-120000.jsonl`,
+  `${DAY} (SFConflict ana@example.com 2026-11-21-12-00-00).jsonl`,
+  `${DAY}.Conflict.jsonl`,
+  `${DAY} [conflicted].jsonl`,
+  `${DAY} (in Konflikt stehende Kopie von Ana).jsonl`,
+  `${DAY}-LAPTOP.jsonl`,
+  `${DAY}-LAPTOP-2.jsonl`,
+  `${DAY} 2.jsonl`,
+  `${DAY} (1).jsonl`,
+  `${DAY}(1).jsonl`,
+  `${DAY} - Copy.jsonl`,
+  `${DAY} copy.jsonl`,
+  `${DAY} – Kopie (2).jsonl`,
+  `${DAY}.jsonl.conflict1`,
+  `${DAY}.jsonl..path2`,
+  `${DAY}.jsonl (copy: conflict #1 on 2026-11-21)`,
+  // Names that a disk, a mail or a download has changed.
+  "JOURNAL-2026-11-21.JSONL",
+  "Journal-2026-11-21.jsonl",
+  `${DAY}.JSONL`,
+  `${DAY}.json`,
+  `${DAY}.jsonl.txt`,
+  `${DAY}.jso`,
+  DAY,
+])("a journal's file under another name counts like the file itself: %s", async (name) => {
   const { folder, journal } = newJournal();
   await journal.begin(VIDEO);
   renameSync(join(folder, TODAY), join(folder, name));
+  const other = open(folder);
 
-  expect(await topics(open(folder))).toEqual(["Tides"]);
+  expect(await topics(other)).toEqual(["Tides"]);
+  await other.begin(withTopic("Moons"));
+  expect(new Set(await topics(open(folder)))).toEqual(new Set(["Tides", "Moons"]));
 });
+
+test.each(["notes.txt", `._${TODAY}`, `.${TODAY}.swp`, `.#${TODAY}`, `.~lock.${TODAY}#`, "journal-index.db"])(
+  "another program's file beside the journal is left alone: %s",
+  async (name) => {
+    const { folder, journal } = newJournal();
+    await journal.begin(VIDEO);
+    writeFileSync(join(folder, name), "\0not a journal");
+
+    expect(await topics(open(folder))).toEqual(["Tides"]);
+  },
+);
 
 test("nothing that was read is forgotten, even if the folder is removed", async () => {
   const { folder, journal } = newJournal();
