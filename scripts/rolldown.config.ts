@@ -71,13 +71,13 @@ export default {
         // code of all the rest.
         {
           name: "start",
-          test: /src.(command-line|config|settings.(values|loopback)|version|clock|errors|flush)\.ts|src.idempotency.private-folder\.ts|package\.json/,
+          test: /src.(command-line|config|settings.(values|loopback)|version|clock|errors|disk)\.ts|package\.json/,
           priority: 1,
         },
         // All that the first answer needs; a download would bring undici along, and the first order loads its check.
         {
           name: "serve",
-          test: /@modelcontextprotocol.(server|core)|node_modules.zod|src.(mcp|jobs|idempotency).(?!download)|src.tools.(?!check-order)|src.prompts.|src.(text|redact|log|lazy|value-at)\.ts|src.commands.(serve|create-application)|sdk-shims|src.service.(client|options|languages)\.ts/,
+          test: /@modelcontextprotocol.(server|core)|node_modules.zod|src.(mcp|jobs|idempotency).(?!download)|src.tools.(?!check-order)|src.prompts.|src.(text|redact|log|lazy|value-at|flush)\.ts|src.commands.(serve|create-application)|sdk-shims|src.service.(client|options|languages)\.ts/,
         },
       ],
     },

@@ -224,8 +224,8 @@ async function useCompileCache({ stateDir, makesStateDir, problems }: Config): P
   const isUsable = makesStateDir && stateDir !== undefined && problems.length === 0;
   if (enableCompileCache === undefined || !isUsable) return () => {};
   try {
-    const { makePrivateFolder } = await import("./idempotency/private-folder.ts");
-    await makePrivateFolder(stateDir);
+    const { makeFolder } = await import("./disk.ts");
+    await makeFolder(stateDir, 0o700);
   } catch {
     // The journal says what is wrong.
     return () => {};

@@ -6,8 +6,8 @@ import { existsSync } from "node:fs";
 import { cp, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { defaultStateDir } from "../config.ts";
-import { FOREIGN_ROOT, makePrivateFolder } from "../idempotency/private-folder.ts";
-import { describeFolderError } from "../jobs/save-video.ts";
+import { describeDiskError, diskReason, fixForDisk, makeFolder } from "../disk.ts";
+import { capitalized } from "../text.ts";
 import { VERSION } from "../version.ts";
 import type { Host } from "./host.ts";
 
@@ -27,7 +27,7 @@ export async function installCopy({ homeDir, files, clock }: Host) {
   const failed = (reason: string) => ({ problem: `no copy can be kept in ${app}: ${reason}` });
   if (!existsSync(join(files, "cli.cjs"))) return failed("this server isn't built. Run npm run build first");
   try {
-    await makePrivateFolder(app);
+    await makeFolder(app, 0o700);
     const loader = await readFile(script, "utf8").catch(() => "");
     const current = /"\.\/([\w.+-]+)\/bin\.cjs"/.exec(loader)?.[1];
     if (current !== undefined) {
@@ -44,8 +44,8 @@ export async function installCopy({ homeDir, files, clock }: Host) {
     await removeOld(app, basename(fresh), clock.now() - KEEP_REPLACED_MS);
     return { script };
   } catch (error) {
-    const isForeign = error instanceof Error && error.message === FOREIGN_ROOT;
-    return failed(isForeign ? `${FOREIGN_ROOT}. Run this without sudo` : describeFolderError(error));
+    const fix = fixForDisk("written", diskReason(error), app);
+    return failed(`${describeDiskError(error)}. ${capitalized(fix)}`);
   }
 }
 

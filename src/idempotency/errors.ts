@@ -4,7 +4,7 @@ import { JOB_ID } from "../service/job.ts";
 import { BridgeError, notSent, STALE_CODE } from "../errors.ts";
 import { platformTitle } from "../service/platforms.ts";
 import type { Video } from "../service/responses.ts";
-import { FOREIGN_ROOT } from "./private-folder.ts";
+import { fixForDisk } from "../disk.ts";
 import { inSentences, say, type Text } from "../sentences.ts";
 import { capitalized, describeAge, inWords, quote, quoteName, quoteWord } from "../text.ts";
 
@@ -129,7 +129,7 @@ export class JournalError extends BridgeError {
     use: "read" | "written" | "understood",
     place: string,
     reason: string,
-    fix = use === "understood" ? UPDATE : fixFor(use, reason, place),
+    fix = use === "understood" ? UPDATE : fixForDisk(use, reason, place),
   ) {
     const problem = `can't be ${use} (${reason}: ${place})`;
     super({
@@ -145,37 +145,6 @@ export class JournalError extends BridgeError {
 }
 
 const UPDATE = "update this server, as a newer version has written it";
-
-/** The user's fix for a file, by the code of the operating system or a reason of our own. */
-function fixFor(use: "read" | "written", reason: string, place: string): string {
-  switch (reason) {
-    case FOREIGN_ROOT:
-      return "run this without sudo, as the user whose home folder it is";
-    case "EACCES":
-    case "EPERM": {
-      // What another user has made, such as root by sudo.
-      const folder = place.replace(/\/journal-[^/]*$/, "");
-      const own = folder.startsWith("/") && !folder.includes("'");
-      const command = own ? `, such as with: sudo chown -R "$(id -un)" '${folder}'` : "";
-      return `give this server the right to ${use === "read" ? "read" : "write"} it${command}`;
-    }
-    case "EISDIR":
-      return "put the files that this folder holds in its place";
-    case "EROFS":
-      return "make its disk writable";
-    case "ENOENT":
-      return "create that folder, or mount the disk that holds it";
-    case "ENOSPC":
-    case "EDQUOT":
-    case "the disk is full":
-      return "free some space on its disk";
-    case "EMFILE":
-    case "ENFILE":
-      return "close other programs, which have too many files open";
-    default:
-      return "check it and the disk that holds it";
-  }
-}
 
 /** The failure of a confirmed second post. It must never say that waiting makes it safe. */
 export function withoutWaiting(error: unknown): unknown {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Clock, readWhatHasCome } from "../clock.ts";
 import type { PrivateFolder } from "./private-folder.ts";
-import { errnoOf } from "../errors.ts";
+import { diskReason, isOfPlace } from "../disk.ts";
 import { MAX_DISK_MS } from "../service/time-budget.ts";
 import { JournalError } from "./errors.ts";
 import type { JournalStore, OnLine } from "./journal.ts";
@@ -24,6 +24,9 @@ const NOT_AN_ENTRY =
   "look at the list of videos and at the accounts for what that line may have held, then remove the line, or put the file back as it was";
 const NOT_OURS =
   "if it is compressed, put what it holds in its place; if it isn't part of the journal, move it to another folder; otherwise ";
+/** For a service whose home folder is `/` or isn't there. */
+const ELSEWHERE =
+  "set FACELESS_STATE_DIR to a folder that this server may write to (for a systemd service, StateDirectory= makes one)";
 const LINES_PER_TURN = 1_000;
 /** How many of the last bytes are compared before only the rest of a file is read. */
 const COMPARED_BYTES = 256;
@@ -64,6 +67,10 @@ export class JournalFiles implements JournalStore {
     await this.#inTime("written", join(this.place, name), this.#folder.append(name, text));
     const outdated = this.#outdated.map((old) => this.#folder.remove(old));
     await this.#inTime("written", this.place, Promise.allSettled(outdated));
+  }
+
+  async rehearse(): Promise<void> {
+    await this.#inTime("written", this.place, this.#folder.rehearse());
   }
 
   /** Files come in the order of their names; the source of a line is its file's path. */
@@ -127,10 +134,15 @@ export class JournalFiles implements JournalStore {
   /** Throws a JournalError, also if the disk takes too long. */
   #inTime<Result>(use: "read" | "written", path: string, work: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const fail = (reason: string) => reject(new JournalError(use, path, reason));
+      const fail = (reason: string, fix?: string) => reject(new JournalError(use, path, reason, fix));
+      const explain = async (error: unknown) => {
+        const reason = diskReason(error);
+        const cantMake = isOfPlace(reason) && (await this.#folder.isUnmade());
+        fail(reason, cantMake ? ELSEWHERE : undefined);
+      };
       const late = () => fail(`no answer in ${MAX_DISK_MS / 1000} s`);
       const cancel = this.#clock.after(MAX_DISK_MS, () => void readWhatHasCome().then(late));
-      void work.then(resolve, (error: unknown) => fail(reasonOf(error))).finally(cancel);
+      void work.then(resolve, explain).finally(cancel);
     });
   }
 }
@@ -138,8 +150,4 @@ export class JournalFiles implements JournalStore {
 /** The UTC day of the lines in a file of this name, such as 2026-11-23; empty for what isn't the journal's. */
 function dayOf(name: string): string {
   return (NAME.exec(name) ?? ICLOUD_NAME.exec(name))?.[1] ?? "";
-}
-
-function reasonOf(error: unknown): string {
-  return errnoOf(error) ?? (error instanceof Error ? error.message : "unknown reason");
 }

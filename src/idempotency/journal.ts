@@ -78,7 +78,7 @@ export interface JournalStore {
   readNew(onLine: OnLine): Promise<void>;
   /** The user's fix, as a clause, if what was written can't be read. */
   readonly fixIfHidden?: string;
-  /** Does what a paid request does, and leaves nothing behind. Throws a JournalError. Not needed for files. */
+  /** Does what a paid request does, and leaves nothing behind. Throws a JournalError. */
   rehearse?(): Promise<void>;
   /** Gives up what is not answered yet, and begins the next line on a new connection. Not needed for files. */
   reconnect?(): void;

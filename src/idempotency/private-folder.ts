@@ -4,35 +4,12 @@
 import { promises as fs } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { errnoOf } from "../errors.ts";
+import { DISK_FULL, makeFolder, missingFolders, orMissing } from "../disk.ts";
 import { flush } from "../flush.ts";
 
-/** Why root makes nothing in another user's home: the user could not use it afterwards. */
-export const FOREIGN_ROOT = "root would own it in the home folder of another user";
-
-/**
- * Makes this folder, and those above it that are missing, for this user alone. Rejects as Node's file system does,
- * or with FOREIGN_ROOT, also if the folder is there.
- */
-export async function makePrivateFolder(path: string): Promise<void> {
-  const missing = await missingFolders(path);
-  // Not recursive, which turns the error of a disk that can't be written into ENOENT.
-  for (const folder of missing)
-    // eslint-disable-next-line no-await-in-loop -- each lies in the one before
-    await fs.mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
-      if (errnoOf(error) !== "EEXIST") throw error;
-    });
-}
-
-/** The folders to be made, the outermost first. Rejects with FOREIGN_ROOT. */
-export async function missingFolders(path: string): Promise<readonly string[]> {
-  const stats = await orMissing(undefined, fs.stat(path));
-  if (stats === undefined && dirname(path) !== path) return [...(await missingFolders(dirname(path))), path];
-  // eslint-disable-next-line no-restricted-globals -- who this process runs as is nobody's setting
-  const isRoot = process.geteuid?.() === 0;
-  if (isRoot && stats !== undefined && stats.uid !== 0) throw new Error(FOREIGN_ROOT);
-  return [];
-}
+const PRIVATE = 0o700;
+const DIFFERS = "its disk gives back something else than was written";
+const LINE = "This server tries whether it can write here.\n";
 
 export type PrivateFolder = ReturnType<typeof openPrivateFolder>;
 
@@ -63,32 +40,54 @@ export function openPrivateFolder(path: string, { mayMake = true } = {}) {
     },
     /** Gives every byte of the file from `start` on; undefined if it is missing. */
     read: (name: string, start: number): Promise<Buffer | undefined> =>
-      orMissing(
-        undefined,
-        withFile(join(path, name), "r", async (file) => {
-          const bytes = Buffer.alloc(Math.max(0, (await file.stat()).size - start));
-          for (let length = 0; length < bytes.length;) {
-            // Some disks give fewer bytes than requested: FUSE, MTP, SFTP, some network drives.
-            const rest = { buffer: bytes, offset: length, position: start + length };
-            const { bytesRead } = await file.read(rest);
-            if (bytesRead === 0) throw new Error("its disk gives fewer bytes than the file has");
-            length += bytesRead;
-          }
-          return bytes;
-        }),
-      ),
+      orMissing(undefined, readFrom(join(path, name), start)),
     /** Resolves when the text is on disk. Makes the file if it is missing, and the folder if it may. */
     async append(name: string, text: string): Promise<void> {
-      if (mayMake) await makePrivateFolder(path);
-      await withFile(join(path, name), "a", async (file) => {
-        const { bytesWritten } = await file.write(text);
-        // A disk that is almost full takes a part and reports no error.
-        if (bytesWritten < Buffer.byteLength(text)) throw new Error("the disk is full");
-        await flush(file);
-      });
+      if (mayMake) await makeFolder(path, PRIVATE);
+      await appendTo(join(path, name), text);
     },
     remove: (name: string): Promise<void> => fs.unlink(join(path, name)),
+    /** True if it may be made and isn't there, as far as this user can see. */
+    isUnmade: async (): Promise<boolean> =>
+      mayMake && (await fs.stat(path).catch(() => undefined)) === undefined,
+    /**
+     * Writes a line into it, or into the nearest folder that is there if it may be made, reads the line back and
+     * removes it.
+     */
+    async rehearse(): Promise<void> {
+      const [outermost] = mayMake ? await missingFolders(path) : [];
+      const folder = outermost === undefined ? path : dirname(outermost);
+      const file = join(folder, `.faceless-${crypto.randomUUID()}.tmp`);
+      try {
+        await appendTo(file, LINE);
+        if ((await readFrom(file, 0)).toString() !== LINE) throw new Error(DIFFERS);
+      } finally {
+        await fs.rm(file, { force: true });
+      }
+    },
   };
+}
+
+function readFrom(path: string, start: number): Promise<Buffer> {
+  return withFile(path, "r", async (file) => {
+    const bytes = Buffer.alloc(Math.max(0, (await file.stat()).size - start));
+    for (let length = 0; length < bytes.length;) {
+      // Some disks give fewer bytes than requested: FUSE, MTP, SFTP, some network drives.
+      const { bytesRead } = await file.read({ buffer: bytes, offset: length, position: start + length });
+      if (bytesRead === 0) throw new Error("its disk gives fewer bytes than the file has");
+      length += bytesRead;
+    }
+    return bytes;
+  });
+}
+
+function appendTo(path: string, text: string): Promise<void> {
+  return withFile(path, "a", async (file) => {
+    const { bytesWritten } = await file.write(text);
+    // A disk that is almost full takes a part and reports no error.
+    if (bytesWritten < Buffer.byteLength(text)) throw new Error(DISK_FULL);
+    await flush(file);
+  });
 }
 
 async function withFile<Result>(
@@ -102,11 +101,4 @@ async function withFile<Result>(
   } finally {
     await file.close();
   }
-}
-
-function orMissing<Found, Missing>(missing: Missing, reading: Promise<Found>): Promise<Found | Missing> {
-  return reading.catch((error: unknown) => {
-    if (errnoOf(error) === "ENOENT") return missing;
-    throw error;
-  });
 }

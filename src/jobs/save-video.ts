@@ -6,6 +6,7 @@ import { promises as fs } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { type Clock, pause } from "../clock.ts";
+import { describeDiskError, makeFolder } from "../disk.ts";
 import { errnoOf } from "../errors.ts";
 import { stateOf } from "../service/job.ts";
 import type { Log } from "../log.ts";
@@ -109,7 +110,7 @@ export class VideoSaver {
   async #refresh(folder: string, jobIds: readonly string[]): Promise<void> {
     const { book, log } = this.#options;
     const names = await this.#readNames(folder).catch((error: unknown) => {
-      log.warn(`The list of saved videos can't be read: ${describeFolderError(error)}.`, error);
+      log.warn(`The list of saved videos can't be read: ${describeDiskError(error)}.`, error);
     });
     if (names === undefined) return;
     for (const jobId of jobIds) {
@@ -147,12 +148,12 @@ export class VideoSaver {
       const line = `${JSON.stringify({ jobId, name })}\n`;
       await this.#whenFree(() => this.#addLine(folder, line)).catch((error: unknown) => {
         // The video is there. At worst it is saved again after the user has removed it.
-        log.warn(`${RECORD} was not written: ${describeFolderError(error)}.`, error);
+        log.warn(`${RECORD} was not written: ${describeDiskError(error)}.`, error);
       });
       book.note(jobId, { saved: { state: "saved", path } });
     } catch (error) {
       if (signal.aborted) return;
-      const problem = error instanceof DownloadFailure ? error.message : describeFolderError(error);
+      const problem = error instanceof DownloadFailure ? error.message : describeDiskError(error);
       this.#retryAtMs.set(jobId, clock.monotonicMs() + RETRY_PAUSE_MS);
       book.note(jobId, { saved: { state: "failed", problem } });
       log.warn(`The video of job ${jobId} was not saved: ${problem}.`, error);
@@ -176,7 +177,7 @@ export class VideoSaver {
     const { book, reader, clock } = this.#options;
     const { signal } = this.#shutdown;
     const { first, max } = ATTEMPT_PAUSE_MS;
-    await fs.mkdir(folder, { recursive: true });
+    if (!(await exists(folder))) await makeFolder(folder);
     if (await exists(path)) return;
     const { wasSeenRunning = false, seenReadyAtMs = -Infinity } = book.get(jobId);
     // A job that was ordered elsewhere may have been started long ago.
@@ -292,21 +293,4 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-const PROBLEMS: Readonly<Record<string, string>> = {
-  ENOSPC: "the disk is full",
-  EDQUOT: "the disk quota is used up",
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  EBUSY: "another program holds the file",
-  EROFS: "the disk is read-only",
-  ENOTDIR: "a part of the folder's path is a file",
-  EEXIST: "the folder's path leads to a file",
-};
-
-/** Why a folder did not take a file, as a clause with the system's code. */
-export function describeFolderError(error: unknown): string {
-  const code = errnoOf(error) ?? "unknown reason";
-  return `${PROBLEMS[code] ?? "writing to the folder failed"} (${code})`;
 }

@@ -80,7 +80,7 @@ test.each([
   const client = await start();
 
   expect(textOf(await client.call(tool, args))).toMatch(
-    /The journal can't be written \(EISDIR: .+\), so it doesn't have this outcome yet\. Keep this answer: a later call may not know it\. Tell the user: check it and the disk that holds it\./,
+    /The journal can't be written \(EISDIR: .+\), so it doesn't have this outcome yet\. Keep this answer: a later call may not know it\. Tell the user: put the files that this folder holds in its place\./,
   );
   putBack();
   await client.call("list_videos");

@@ -3,13 +3,13 @@
 import { chownSync, mkdirSync, promises as fs, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { checkJournal } from "../../src/commands/doctor/folders.ts";
+import { checkJournal, checkSavedVideos } from "../../src/commands/doctor/folders.ts";
 import { installCopy } from "../../src/commands/installed-copy.ts";
 import { NO_FLAGS, readConfig } from "../../src/config.ts";
 import { openPrivateFolder } from "../../src/idempotency/private-folder.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { computer } from "../fixtures/host.ts";
-import { openJournal, VIDEO } from "../fixtures/open-journal.ts";
+import { openJournal, TODAY, VIDEO } from "../fixtures/open-journal.ts";
 
 const NOBODY = 65_534;
 const WITHOUT_SUDO = "run this without sudo, as the user whose home folder it is";
@@ -55,14 +55,72 @@ test.runIf(process.getuid?.() === 0)("root uses its own home as anybody does", a
   expect(readdirSync(folder)).toHaveLength(1);
 });
 
-test("a home on a disk that can't be written is named as such", async () => {
-  vi.spyOn(fs, "mkdir").mockRejectedValue(Object.assign(new Error("read-only"), { code: "EROFS" }));
+test.runIf(process.getuid?.() === 0)(
+  "doctor says that root makes no folder for videos in another user's home",
+  async () => {
+    const home = homeOfOther();
+    const check = (saveDir: string) =>
+      checkSavedVideos(readConfig({ FACELESS_SAVE_DIR: saveDir }, NO_FLAGS, home));
+
+    expect(await check(join(home, "Videos"))).toMatchObject([
+      {
+        status: "warn",
+        detail: expect.stringContaining("root would own it in the home folder of another user"),
+      },
+    ]);
+    // In a container, root uses what a user has mounted.
+    expect(await check(home)).toMatchObject([{ status: "ok" }]);
+    expect(readdirSync(home)).toEqual([]);
+  },
+);
+
+const SET_STATE_DIR =
+  "set FACELESS_STATE_DIR to a folder that this server may write to (for a systemd service, StateDirectory= makes one)";
+
+test.each([["EACCES"], ["EPERM"], ["EROFS"], ["ENOENT"]])(
+  "a home folder in which a service may make nothing is no matter of rights: %s",
+  async (code) => {
+    vi.spyOn(fs, "mkdir").mockRejectedValue(Object.assign(new Error("no"), { code }));
+    onTestFinished(() => void vi.restoreAllMocks());
+    const folder = join(temporaryFolder(), "state");
+
+    await expect(openJournal(openPrivateFolder(folder)).journal.begin(VIDEO)).rejects.toMatchObject({
+      problem: `can't be written (${code}: ${join(folder, TODAY)})`,
+      fix: SET_STATE_DIR,
+    });
+    expect(fs.mkdir).toHaveBeenCalledWith(folder, { mode: 0o700 });
+  },
+);
+
+test("a home folder that a service can't look into is no matter of rights", async () => {
+  for (const method of ["stat", "readdir"] as const)
+    vi.spyOn(fs, method).mockRejectedValue(Object.assign(new Error("no"), { code: "EACCES" }));
+  onTestFinished(() => void vi.restoreAllMocks());
+  const { host } = computer();
+  const problem = "can't be read (EACCES: /root/.faceless-video-mcp)";
+
+  expect(await checkJournal(readConfig({}, NO_FLAGS, "/root"), host)).toMatchObject({
+    status: "fail",
+    detail: expect.stringContaining(problem),
+    fix: SET_STATE_DIR.replace(/^s/, "S"),
+  });
+});
+
+test("doctor says the same of a home folder that is a file", async () => {
+  const { host } = computer();
+
+  expect(await checkJournal(readConfig({}, NO_FLAGS, "/dev/null"), host)).toMatchObject({
+    status: "fail",
+    fix: SET_STATE_DIR.replace(/^s/, "S"),
+  });
+});
+
+test("a full disk is no matter of the folder", async () => {
+  vi.spyOn(fs, "mkdir").mockRejectedValue(Object.assign(new Error("no"), { code: "ENOSPC" }));
   onTestFinished(() => void vi.restoreAllMocks());
   const folder = join(temporaryFolder(), "state");
 
   await expect(openJournal(openPrivateFolder(folder)).journal.begin(VIDEO)).rejects.toMatchObject({
-    problem: expect.stringMatching(/^can't be written \(EROFS: /),
-    fix: "make its disk writable",
+    fix: "free some space on its disk",
   });
-  expect(fs.mkdir).toHaveBeenCalledWith(folder, { mode: 0o700 });
 });

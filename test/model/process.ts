@@ -391,6 +391,8 @@ class Process {
         if (word === "disk error") throw Object.assign(new Error("The disk failed"), { code: "EIO" });
       },
       remove: async () => {},
+      isUnmade: async () => false,
+      rehearse: async () => {},
     };
   }
 

@@ -1,6 +1,6 @@
 // When a refused file of a video is requested again, on a virtual clock.
 
-import { promises, writeFileSync } from "node:fs";
+import { chownSync, existsSync, promises, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { DownloadFailure, VideoSaver } from "../../src/jobs/save-video.ts";
@@ -14,7 +14,10 @@ const START_MS = Date.UTC(2026, 10, 28);
 const MINUTE_MS = 60_000;
 
 /** A job that has become ready, whose file `download` writes or refuses. */
-function setUp(download: (attempt: number) => Error | undefined, ageMs = 4 * MINUTE_MS) {
+function setUp(
+  download: (attempt: number) => Error | undefined,
+  { ageMs = 4 * MINUTE_MS, folder = temporaryFolder() } = {},
+) {
   const clock = createVirtualClock(START_MS);
   const warnings: string[] = [];
   const log = { debug() {}, info() {}, warn: (line: string) => void warnings.push(line), error() {} };
@@ -24,7 +27,6 @@ function setUp(download: (attempt: number) => Error | undefined, ageMs = 4 * MIN
     log,
     readJournal: async () => ({ orders: [], jobs: new Map([[JOB_ID, { order, posts: [] }]]) }),
   });
-  const folder = temporaryFolder();
   const startedMs = clock.monotonicMs();
   const seconds = () => (clock.monotonicMs() - startedMs) / 1_000;
   /** The seconds from the start to each attempt, and to each read of the list. */
@@ -107,7 +109,7 @@ test("a host that asks for no wait at all is asked once a second", async () => {
 });
 
 test("an older video's file that is refused is requested three times", async () => {
-  const { attempts, end } = setUp(() => refused(), 31 * MINUTE_MS);
+  const { attempts, end } = setUp(() => refused(), { ageMs: 31 * MINUTE_MS });
 
   expect(await end()).toMatchObject({ state: "failed" });
   expect(attempts).toEqual([0, 1, 3]);
@@ -145,3 +147,34 @@ test("a list of saved files that another program holds fails nothing else", asyn
   });
   expect(warnings).toEqual([expect.stringContaining("another program holds the file (EBUSY)")]);
 });
+
+test.runIf(process.getuid?.() === 0)("root makes no folder in another user's home", async () => {
+  const home = temporaryFolder();
+  chownSync(home, 65_534, 65_534);
+  const { end } = setUp(() => undefined, { folder: join(home, "Videos", "faceless") });
+
+  expect(await end()).toEqual({
+    state: "failed",
+    problem: "root would own it in the home folder of another user",
+  });
+  expect(readdirSync(home)).toEqual([]);
+});
+
+test.runIf(process.getuid?.() === 0)(
+  "root saves in another user's folder that is there, as in a container",
+  async () => {
+    const folder = temporaryFolder();
+    chownSync(folder, 65_534, 65_534);
+
+    expect(await setUp(() => undefined, { folder }).end()).toMatchObject({ state: "saved" });
+  },
+);
+
+test.runIf(existsSync("/proc/self"))(
+  "a folder that nobody can make is named once, and not tried for ever",
+  async () => {
+    const { end } = setUp(() => undefined, { folder: "/proc/faceless/videos" });
+
+    expect(await end()).toEqual({ state: "failed", problem: "the folder is missing (ENOENT)" });
+  },
+);

@@ -1,14 +1,13 @@
 // Checks what the server writes to: the journal's folder or table, and the folder of saved videos. Leaves
 // nothing behind.
 
-import { mkdtemp, rmdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { promises as fs } from "node:fs";
+import { dirname } from "node:path";
 import type { Config } from "../../config.ts";
-import { errnoOf } from "../../errors.ts";
+import { describeDiskError } from "../../disk.ts";
 import { JournalError } from "../../idempotency/errors.ts";
 import type { JournalStore } from "../../idempotency/journal.ts";
-import { FOREIGN_ROOT, missingFolders } from "../../idempotency/private-folder.ts";
-import { describeFolderError } from "../../jobs/save-video.ts";
+import { openPrivateFolder } from "../../idempotency/private-folder.ts";
 import { capitalized } from "../../text.ts";
 import type { Host } from "../host.ts";
 import { openJournal, openJournalStore } from "../open-journal.ts";
@@ -28,15 +27,23 @@ export async function checkJournal(
       ? pass(NAME, "the sandbox keeps none")
       : pass(NAME, "switched off: after a restart nothing protects against paying or posting twice");
   const unusable = await findJournalProblem(store, config);
-  if (unusable === undefined)
-    return pass(
+  if (unusable !== undefined)
+    return fail(
       NAME,
-      `${store.place} keeps what was paid and posted, so that nothing is done twice. To see it: ${commandOf("history", host)}`,
+      `it ${unusable.problem}. Nothing is paid for or posted, since a repeat would not be noticed`,
+      capitalized(unusable.fix),
     );
-  return fail(
+  const { journalUrl, stateDir = "" } = config;
+  const sharing = journalUrl === undefined ? await findSharing(stateDir) : undefined;
+  if (sharing !== undefined)
+    return warn(
+      NAME,
+      `${store.place} lies on a network or synchronised disk (${sharing}). Several computers that use it pay and post twice, and lose what was recorded`,
+      "Let one computer alone use this folder, and set FACELESS_JOURNAL_URL for several",
+    );
+  return pass(
     NAME,
-    `it ${unusable.problem}. Nothing is paid for or posted, since a repeat would not be noticed`,
-    capitalized(unusable.fix),
+    `${store.place} keeps what was paid and posted, so that nothing is done twice. To see it: ${commandOf("history", host)}`,
   );
 }
 
@@ -48,47 +55,55 @@ async function findJournalProblem(
   try {
     await openJournal(store, config).entries();
     await store.rehearse?.();
+    return undefined;
   } catch (error) {
     if (error instanceof JournalError) return error;
     throw error;
   }
-  if (store.rehearse !== undefined) return undefined;
-  if (config.makesStateDir && (await isOfOtherUser(store.place)))
-    return new JournalError("written", store.place, FOREIGN_ROOT);
-  const reason = await findFolderProblem(store.place, config.makesStateDir);
-  const fix = "make sure that the folder is there, that you may write to it, and that its disk has space";
-  return reason === undefined ? undefined : new JournalError("written", store.place, reason, fix);
-}
-
-/** True for root in another user's home. */
-function isOfOtherUser(folder: string): Promise<boolean> {
-  return missingFolders(folder).then(
-    () => false,
-    (error: unknown) => error instanceof Error && error.message === FOREIGN_ROOT,
-  );
 }
 
 /** Checks the folder for videos, if one is set. */
 export async function checkSavedVideos({ saveDir }: Config): Promise<readonly Check[]> {
   if (saveDir === undefined) return [];
   const name = "saved videos";
-  const problem = await findFolderProblem(saveDir, true);
-  if (problem === undefined) return [pass(name, saveDir)];
-  const detail = `${saveDir} can't be written: ${problem}. Finished videos are not saved`;
-  return [warn(name, detail, "Set FACELESS_SAVE_DIR to a folder that you can write to")];
+  // Root may use another user's folder that is there, as in a container, but makes none.
+  const isThere = await fs.stat(saveDir).catch(() => undefined);
+  try {
+    await openPrivateFolder(saveDir, { mayMake: isThere === undefined }).rehearse();
+    return [pass(name, saveDir)];
+  } catch (error) {
+    const detail = `${saveDir} can't be written: ${describeDiskError(error)}. Finished videos are not saved`;
+    return [warn(name, detail, "Set FACELESS_SAVE_DIR to a folder that you can write to")];
+  }
 }
 
-/**
- * Says why the folder can't be written, or if it may be made, the nearest existing one above it; undefined if it
- * can. On some systems only writing shows whether it is allowed.
- */
-async function findFolderProblem(folder: string, mayMake: boolean): Promise<string | undefined> {
-  try {
-    await rmdir(await mkdtemp(join(folder, "doctor-")));
-    return undefined;
-  } catch (error) {
-    return mayMake && errnoOf(error) === "ENOENT" && dirname(folder) !== folder
-      ? findFolderProblem(dirname(folder), mayMake)
-      : describeFolderError(error);
-  }
+/** The types of file systems that several computers can share, as Linux numbers them. */
+const SHARED_DISKS: Readonly<Record<number, string>> = {
+  0x6969: "NFS",
+  0x517b: "SMB",
+  0xfe534d42: "SMB",
+  0xff534d42: "SMB",
+  0x65735546: "FUSE",
+  0x01021997: "9P",
+  0x00c36400: "Ceph",
+  0x5346414f: "AFS",
+  0x0bd00bd0: "Lustre",
+  0x01161970: "GFS2",
+  0x7461636f: "OCFS2",
+  0x786f4256: "VirtualBox",
+  0xbacbacbc: "VMware",
+};
+/** A part of a path that a synchronising program or a network drive has made. */
+const SHARED_PATH =
+  /^[\\/]{2}[^\\/]+|(?<=[\\/])(?:CloudStorage|Mobile Documents|[^\\/]*(?:Dropbox|OneDrive|Google ?Drive|iCloud|Nextcloud|ownCloud)[^\\/]*)(?=[\\/]|$)/i;
+
+/** What shows that several computers may share the folder, if something does. */
+async function findSharing(folder: string): Promise<string | undefined> {
+  const existing = fs.realpath(folder).catch(() => fs.realpath(dirname(folder)));
+  const path = await existing.catch(() => folder);
+  const disk = await fs.statfs(path).then(
+    ({ type }) => SHARED_DISKS[type],
+    () => undefined,
+  );
+  return disk ?? SHARED_PATH.exec(path)?.[0];
 }
