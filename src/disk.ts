@@ -7,7 +7,7 @@ import { errnoOf } from "./errors.ts";
 
 export const DISK_FULL = "the disk is full";
 /** Why root makes nothing in another user's home: the user could not use it afterwards. */
-export const FOREIGN_ROOT = "root would own it in the home folder of another user";
+const FOREIGN_ROOT = "root would own it in the home folder of another user";
 
 interface DiskFailure {
   /** A clause. */
