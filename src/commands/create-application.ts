@@ -63,6 +63,7 @@ export function createApplication(given: Given): Application {
   const store = opened ?? memoryStore(clock);
   const journal = new Journal({
     store,
+    clock,
     isSandbox: config.sandbox,
     redact,
     onUnwritable: (error) => log.warn("The outcome of a request could not be written to the journal.", error),

@@ -49,7 +49,7 @@ async function readHistory(
   const store = openJournalStore(config, clock);
   if (store === undefined)
     return { summary: "FACELESS_STATE_DIR=off keeps no journal, so there is no history.", requests: [] };
-  const journal = openJournal(store, config);
+  const journal = openJournal(store, config, clock);
   const read = await journal.entries().catch((error: unknown) => {
     if (error instanceof JournalError) return error;
     throw error;

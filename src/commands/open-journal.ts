@@ -32,6 +32,10 @@ export function openJournalStore(
 }
 
 /** Opens the journal for a command that adds nothing. */
-export function openJournal(store: JournalStore, { sandbox }: Pick<Config, "sandbox">): Journal {
-  return new Journal({ store, isSandbox: sandbox, redact: (line) => line, onUnwritable() {} });
+export function openJournal(
+  store: JournalStore,
+  { sandbox }: Pick<Config, "sandbox">,
+  clock: Clock,
+): Journal {
+  return new Journal({ store, isSandbox: sandbox, clock, redact: (line) => line, onUnwritable() {} });
 }

@@ -86,8 +86,13 @@ export interface JournalStore {
 
 const RESTORE = "make sure that nothing removes or hides what this server has written there";
 
+/** The pause before the store is tried again. */
+const RETRY_MS = 5_000;
+
 export interface JournalOptions {
   readonly store: JournalStore;
+  /** For the pauses between attempts to write, which don't keep the process alive. */
+  readonly clock: Pick<Clock, "after">;
   /** True to add and show the entries of a sandbox alone; otherwise those of the service, which all old entries are. */
   readonly isSandbox?: boolean;
   /** A random UUID unless given. */
@@ -105,8 +110,10 @@ export class Journal {
   readonly #entries = new Map<string, JournalEntry>();
   /** The list that `entries` returns, which stays one object until an entry changes. */
   #list: readonly JournalEntry[] | undefined;
-  /** Outcomes that the store didn't take. They are written before the next line or after the next read. */
+  /** Outcomes that the store didn't take. They are written before the next line, after the next read, or by time. */
   #unwritten: readonly string[] = [];
+  /** True while they are tried again by time. */
+  #isRetrying = false;
   /** Why it didn't. */
   #failure: unknown;
   /** Reads run one after the other: two at once would both read what is new. */
@@ -228,8 +235,20 @@ export class Journal {
     await this.#write(line).catch((error: unknown) => {
       this.#unwritten = [...this.#unwritten, line];
       this.#failure = error;
+      this.#retry();
       throw error;
     });
+  }
+
+  /** Writes the outcomes after a pause, and again until the store has taken all. */
+  #retry(): void {
+    if (this.#isRetrying) return;
+    this.#isRetrying = true;
+    const end = () => {
+      this.#isRetrying = false;
+      if (this.#unwritten.length > 0) this.#retry();
+    };
+    this.#options.clock.after(RETRY_MS, () => void this.writeOutcomes().then(end));
   }
 
   /** Checks that every process will be able to read what is about to be written, in any encoding. */

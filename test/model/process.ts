@@ -161,6 +161,14 @@ class Process {
       },
       redact: (line) => line,
       onUnwritable: () => {},
+      clock: {
+        after: (_, action) => {
+          // Apart from the call, which goes on meanwhile.
+          const retry = new Call(`${this.#program.name}9`);
+          void current.run(retry, () => this.#until({ kind: "retry" }).then(action));
+          return () => {};
+        },
+      },
     });
     const guard = new Guard({
       journal,

@@ -85,6 +85,8 @@ export type Wanted =
   | { readonly kind: "wait"; readonly isLate: boolean }
   | { readonly kind: "record"; readonly file: string; readonly text: string; readonly lines: readonly Line[] }
   | Ask
+  /** Some seconds pass before an outcome that the disk didn't take is written again. */
+  | { readonly kind: "retry" }
   /** The answer that comes after the call's end. */
   | { readonly kind: "late"; readonly entryId: string }
   /** The user's answer. */

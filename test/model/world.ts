@@ -97,7 +97,8 @@ export class World {
     if (unseen !== undefined) return this.#steps(state, unseen);
     const steps = alive.flatMap((process) => this.#steps(state, process));
     const ends = alive
-      .filter(({ isEnding }) => isEnding)
+      // Nothing keeps a process alive that has only an outcome to write.
+      .filter(({ isEnding, pending }) => isEnding || pending.every(({ kind }) => kind === "retry"))
       .map(({ program: { name } }) => ({
         label: `${name} ends`,
         apply: async () => this.#withoutProcess(state, name),
@@ -190,6 +191,8 @@ export class World {
         const words = USERS_WORDS.filter((word) => word !== "series" || operation.offersSeries);
         return words.map((word) => [`hears "${word}" from its user`, word]);
       }
+      case "retry":
+        return [["tries again to write its outcome"]];
       case "late":
         return [
           ["gets the late answer", "carried out"],

@@ -68,6 +68,7 @@ function openJournal({
   const warnings: string[] = [];
   const journal = new Journal({
     store: openStore(options),
+    clock: systemClock,
     isSandbox,
     redact: createRedact(KEY),
     onUnwritable: (error) => void warnings.push(String(error)),
@@ -79,7 +80,7 @@ function openJournal({
 function openApplicationJournal(settings: Parameters<typeof openJournalStore>[0]): Journal {
   const store = openJournalStore(settings, systemClock);
   if (store === undefined) throw new Error("The settings keep no journal.");
-  return new Journal({ store, redact: (line) => line, onUnwritable() {} });
+  return new Journal({ store, clock: systemClock, redact: (line) => line, onUnwritable() {} });
 }
 
 async function linesOf(store: JournalPostgres): Promise<string[]> {

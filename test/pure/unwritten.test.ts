@@ -9,16 +9,24 @@ import { generateVideo } from "../../src/tools/generate-video.ts";
 import { Computer, errorOf, failure, NOW, resolvers, TIDES } from "../fixtures/computer.ts";
 import { failing } from "../fixtures/open-journal.ts";
 import { createHarness } from "../fixtures/tool-harness.ts";
+import { until } from "../fixtures/until.ts";
+import { createVirtualClock } from "../fixtures/virtual-clock.ts";
+
+const intent = (topic: string) => ({ operation: "generate", arguments: { topic } }) as const;
 
 /** A process whose disk refuses this many outcomes before it takes one. */
-function processWithBrokenDisk(computer: Computer, failures = Infinity) {
+function processWithBrokenDisk(
+  computer: Computer,
+  failures = Infinity,
+  retryClock = createVirtualClock(NOW),
+) {
   const disk = openPrivateFolder(computer.folder);
   let left = failures;
   const append: PrivateFolder["append"] = (name, text) => {
     const fails = text.includes('"outcome"') && left-- > 0;
     return fails ? failing("EIO")() : disk.append(name, text);
   };
-  return computer.process({ disk: { ...disk, append } });
+  return computer.process({ disk: { ...disk, append }, retryClock });
 }
 
 test.each([1, 2, 5])(
@@ -33,6 +41,50 @@ test.each([1, 2, 5])(
     expect(computer.orders).toHaveLength(1);
   },
 );
+
+test("an outcome that the disk refused is written by time, though nobody calls again and the process is then killed", async () => {
+  const computer = new Computer();
+  const clock = createVirtualClock(NOW);
+  const process = processWithBrokenDisk(computer, 2, clock);
+  await process.generate(TIDES);
+  expect(process.journal.unwrittenReason()).toBeDefined();
+  const written = () => process.journal.unwrittenReason() === undefined;
+  while (!written()) {
+    // eslint-disable-next-line no-await-in-loop -- one attempt after the other
+    await until(() => written() || clock.pending() > 0);
+    // eslint-disable-next-line no-await-in-loop -- as above
+    if (!written()) await clock.runFor(1_000);
+  }
+
+  expect(await computer.process().generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
+  expect(computer.orders).toHaveLength(1);
+  // Nothing goes on once all is written.
+  expect(clock.pending()).toBe(0);
+});
+
+test("a disk that takes nothing is tried every five seconds, however many outcomes wait", async () => {
+  const computer = new Computer();
+  const clock = createVirtualClock(NOW);
+  const disk = openPrivateFolder(computer.folder);
+  const attemptsMs: number[] = [];
+  const append: PrivateFolder["append"] = async (name, text) => {
+    if (!text.includes('"outcome"')) return disk.append(name, text);
+    attemptsMs.push(clock.monotonicMs() - NOW);
+    return failing("EIO")();
+  };
+  const { journal } = computer.process({ disk: { ...disk, append }, retryClock: clock });
+  const begun = [await journal.begin(intent("Tides")), await journal.begin(intent("Moons"))];
+  for (const { own } of begun) await journal.end(own, { outcome: "done", jobId: "job-1" });
+  attemptsMs.length = 0;
+  for (let seconds = 0; seconds < 20; seconds += 1) {
+    // eslint-disable-next-line no-await-in-loop -- one second after the other
+    await until(() => clock.pending() > 0);
+    // eslint-disable-next-line no-await-in-loop -- as above
+    await clock.runFor(1_000);
+  }
+
+  expect(attemptsMs).toEqual([5_000, 10_000, 15_000, 20_000]);
+});
 
 test("a process whose disk takes nothing ends all the same, after the time that a call may take", async () => {
   const computer = new Computer();

@@ -26,7 +26,7 @@ export async function checkJournal(
     return config.startsSandbox
       ? pass(NAME, "the sandbox keeps none")
       : pass(NAME, "switched off: after a restart nothing protects against paying or posting twice");
-  const unusable = await findJournalProblem(store, config);
+  const unusable = await findJournalProblem(store, config, host);
   if (unusable !== undefined)
     return fail(
       NAME,
@@ -51,9 +51,10 @@ export async function checkJournal(
 async function findJournalProblem(
   store: JournalStore,
   config: Config,
+  host: Pick<Host, "clock">,
 ): Promise<Pick<JournalError, "problem" | "fix"> | undefined> {
   try {
-    await openJournal(store, config).entries();
+    await openJournal(store, config, host.clock).entries();
     await store.rehearse?.();
     return undefined;
   } catch (error) {

@@ -48,7 +48,7 @@ export async function benchJournal(): Promise<string> {
     for (const count of [1, 100_000]) {
       await fillTable(postgres, count);
       const store = openDatabase(postgres.url());
-      const journal = new Journal({ store, redact: (line) => line, onUnwritable() {} });
+      const journal = new Journal({ store, clock: systemClock, redact: (line) => line, onUnwritable() {} });
       add(count, "Postgres", await measure(journal));
     }
   } finally {
