@@ -9,7 +9,15 @@ import * as z from "zod";
 const packageSchema = z.object({ name: z.string(), version: z.string(), license: z.string() });
 const modules = fileURLToPath(new URL("../node_modules", import.meta.url));
 
-export const notices: Plugin = {
+/** Compiled into undici's WebAssembly, which node_modules doesn't show. */
+const LLHTTP = {
+  name: "Name: llhttp\nVersion: as in undici\nLicense: MIT",
+  in: /undici.lib.llhttp.llhttp\S*-wasm\.js$/,
+  licence: new URL("llhttp-licence.txt", import.meta.url),
+};
+
+/** `unused`: the modules that the build replaces by nothing. */
+export const notices = (unused: RegExp): Plugin => ({
   name: "notices",
   generateBundle(_options, bundle) {
     // The languages' scores are in a file of ours.
@@ -18,8 +26,9 @@ export const notices: Plugin = {
       if (output.type !== "chunk") continue;
       for (const [id, { renderedLength }] of Object.entries(output.modules)) {
         const folder = /^.*[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0];
-        if (renderedLength === 0 || folder === undefined) continue;
+        if (renderedLength === 0 || folder === undefined || unused.test(id)) continue;
         licences.set(...licence(folder));
+        if (LLHTTP.in.test(id)) licences.set(LLHTTP.name, readFileSync(LLHTTP.licence, "utf8").trim());
         for (const [name, version] of vendoredIn(readFileSync(id, "utf8")))
           // The licence is read from the installed package, whose version may differ; only the text matters.
           licences.set(...licence(join(modules, name), version));
@@ -36,7 +45,7 @@ export const notices: Plugin = {
     }).join("\n---\n\n");
     this.emitFile({ type: "asset", fileName: "THIRD_PARTY_NOTICES", source });
   },
-};
+});
 
 /**
  * Some packages contain others in their own files, where node_modules does not show them. Their bundler

@@ -119,6 +119,6 @@ export default {
         cpSync(new URL("../src/bin.cjs", import.meta.url), new URL("bin.cjs", dist));
       },
     },
-    notices,
+    notices(UNUSED),
   ],
 } satisfies BuildOptions;
