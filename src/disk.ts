@@ -44,7 +44,6 @@ const FAILURES: Readonly<Record<string, DiskFailure>> = {
     fix: "move the file that a part of its path leads to",
     isOfPlace: true,
   },
-  EEXIST: { meaning: "the folder's path leads to a file", fix: "move that file to another folder" },
   EISDIR: {
     meaning: "a folder is in the file's place",
     fix: "put the files that this folder holds in its place",

@@ -88,7 +88,7 @@ export class DeadlineError<Result> extends BridgeError {
 }
 
 /** The sentence about a code that confirms something else, or nothing any more. */
-export const STALE_CODE = "The confirm code of this call is not valid.";
+export const STALE_CODE_SENTENCE = "The confirm code of this call is not valid.";
 
 type Details = Partial<
   Pick<BridgeErrorFacts, "isForUser" | "failsAgain" | "retryable" | "retryAfterSeconds">

@@ -4,7 +4,7 @@ import { GenerateOnce } from "../idempotency/generate-once.ts";
 import { Guard, type GuardOptions } from "../idempotency/guard.ts";
 import { Journal, type JournalStore, memoryStore } from "../idempotency/journal.ts";
 import { PublishOnce } from "../idempotency/publish-once.ts";
-import { JournalFacts } from "../idempotency/same-request.ts";
+import { FactsCache } from "../idempotency/journal-facts.ts";
 import { JobBook } from "../jobs/job-book.ts";
 import { Poller } from "../jobs/poller.ts";
 import { JobReader } from "../jobs/reader.ts";
@@ -69,7 +69,7 @@ export function createApplication(given: Given): Application {
     onUnwritable: (error) => log.warn("The outcome of a request could not be written to the journal.", error),
   });
   const guard = new Guard({ journal, clock, onWait, leave });
-  const facts = new JournalFacts();
+  const facts = new FactsCache();
   const readJournal = async () => facts.of(await journal.entries(), clock.now() - store.now());
   const jobs = new JobBook({ clock, log, readJournal });
   const reader = new JobReader({ source: service, book: jobs, clock, isSandbox: config.sandbox });

@@ -1,7 +1,7 @@
 // Errors of paid and public requests that were held back, and what to add when an answer was lost.
 
 import { JOB_ID } from "../service/job.ts";
-import { BridgeError, notSent, STALE_CODE } from "../errors.ts";
+import { BridgeError, notSent, STALE_CODE_SENTENCE } from "../errors.ts";
 import { platformTitle } from "../service/platforms.ts";
 import type { Video } from "../service/responses.ts";
 import { fixForDisk } from "../disk.ts";
@@ -30,7 +30,7 @@ export function checkOrderError(
   return notSent(
     "check_order",
     inSentences(
-      isStale && STALE_CODE,
+      isStale && STALE_CODE_SENTENCE,
       say`Not sent, since it may not be what [the user means|you mean].`,
       ...warnings.map(({ finding }) => finding),
     ),
@@ -68,7 +68,7 @@ export function duplicateOrderError({ ageMs, code, isStale }: Repeat, count: num
   return notSent(
     "duplicate",
     inSentences(
-      isStale && STALE_CODE,
+      isStale && STALE_CODE_SENTENCE,
       `Not sent: a video of the same words was ordered ${describeAge(ageMs)}${others} and its answer never came, so it may have been made.`,
     ),
     say`${CHECK_LIST}. Only if it isn't there, and [the user still wants|you still want] it, [call generate_video again with confirm: "${code}"|repeat the call with --confirm ${code}]. Don't order it in other words or with other settings instead.`,
@@ -84,7 +84,7 @@ export function duplicatePublicationError(
   return notSent(
     "duplicate",
     inSentences(
-      isStale && STALE_CODE,
+      isStale && STALE_CODE_SENTENCE,
       `Not sent: ${describeAge(ageMs)} this video was sent to ${titlesOf(unknown)} and the outcome is not known, so it may already be public there.`,
     ),
     inSentences(

@@ -27,16 +27,9 @@ import {
 import { CHECK_AFTER_MS } from "../service/time-budget.ts";
 import type { Begun, Guard, GuardedCall } from "./guard.ts";
 import type { OrderEntry, Journal, JournalEntry } from "./journal.ts";
-import {
-  argumentsOf,
-  confirmationCode,
-  ENTRIES_PER_TURN,
-  ORDER_GUARD_MS,
-  orderKey,
-  ordersOf,
-  SameOrders,
-  versionOf,
-} from "./same-request.ts";
+import { confirmationCode, fingerprintOf } from "./confirmation-code.ts";
+import { ENTRIES_PER_TURN, ordersOf } from "./journal-facts.ts";
+import { argumentsOf, ORDER_GUARD_MS, orderKey, SameOrders } from "./same-order.ts";
 
 /** The job as the service reports it; undefined if it couldn't be read in time. */
 export type JobLookup = Job | "not found" | undefined;
@@ -149,7 +142,7 @@ export class GenerateOnce {
       const isFirst = listing === undefined;
       listing ??= this.#listVideos().catch(() => undefined);
       const error = await this.#withCandidates(failure, earlier, await listing);
-      const isNewer = versionOf(call.select(await journal.entries())) !== versionOf(matching);
+      const isNewer = fingerprintOf(call.select(await journal.entries())) !== fingerprintOf(matching);
       if (!isFirst || !isNewer) throw error;
     };
     for (;;) {

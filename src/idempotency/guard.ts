@@ -13,7 +13,7 @@ import { cancelledError, DeadlineError, toBridgeError } from "../errors.ts";
 import type { CallOptions } from "../service/request-sender.ts";
 import { CALL_MS, PAID_REQUEST_MS } from "../service/time-budget.ts";
 import type { Intent, Journal, JournalEntry, RequestOutcome } from "./journal.ts";
-import { entriesAhead, versionOf } from "./same-request.ts";
+import { fingerprintOf } from "./confirmation-code.ts";
 
 export interface GuardOptions {
   readonly journal: Journal;
@@ -147,7 +147,7 @@ export class Guard {
         earlier.length === snapshot.entries.length &&
         earlier.every((known, index) => known === snapshot.entries[index]);
       const options = () => ({ signal, deadlineMs: leftMs(), entry: { id: entry.id, begunAtMs } });
-      if (isUnchanged || versionOf(select(earlier)) === versionOf(snapshot.matching))
+      if (isUnchanged || fingerprintOf(select(earlier)) === fingerprintOf(snapshot.matching))
         return { entry, earlier, options };
       await journal.end(entry, { outcome: "not_sent" });
       return undefined;
@@ -230,4 +230,14 @@ export class Guard {
     this.#pending.add(over);
     return work;
   }
+}
+
+/** The entries that take precedence over `own`: those before it, in other sources, or already sent. */
+function entriesAhead(entries: readonly JournalEntry[], own: JournalEntry): JournalEntry[] {
+  const ownIndex = entries.findLastIndex(({ id }) => id === own.id);
+  const ownSource = entries[ownIndex]?.source;
+  const later = entries
+    .slice(ownIndex)
+    .filter(({ source, outcome }) => source !== ownSource || outcome !== undefined);
+  return entries.slice(0, ownIndex).concat(later);
 }

@@ -10,14 +10,8 @@ import { duplicatePublicationError, publicationInProgressError, withoutWaiting }
 import type { CallerOptions } from "./generate-once.ts";
 import type { Guard } from "./guard.ts";
 import type { Journal, PlatformResult, PublicationEntry, RequestOutcome } from "./journal.ts";
-import {
-  confirmationCode,
-  type EarlierPost,
-  platformId,
-  platformsOf,
-  postsOf,
-  publicationsOn,
-} from "./same-request.ts";
+import { confirmationCode } from "./confirmation-code.ts";
+import { type EarlierPost, platformId, platformsOf, postsOf, publicationsOn } from "./same-post.ts";
 
 /** The posts that are about to be sent, for the last checks and the question to the user. */
 export interface PublicationPlan {

@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { jobUri, stateOf } from "../service/job.ts";
-import { type BridgeError, STALE_CODE } from "../errors.ts";
+import { type BridgeError, STALE_CODE_SENTENCE } from "../errors.ts";
 import type { AlreadyStarted, OrderPlan, OrderWarning } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
 import type { Job, Order } from "../service/responses.ts";
@@ -267,7 +267,7 @@ function describeEarlier(started: AlreadyStarted, isStale: boolean): Guidance {
   const ordered = `ordered ${describeAge(ageMs)}${others}`;
   const [state, step] = describeEarlierJob(started, ordered);
   return {
-    summary: inSentences(`No new video was started or paid for: ${state}`, isStale && STALE_CODE),
+    summary: inSentences(`No new video was started or paid for: ${state}`, isStale && STALE_CODE_SENTENCE),
     nextStep: inSentences(
       step,
       say`Only if [the user wants|you want] another like it, [call generate_video again with confirm: "${code}"|repeat the call with --confirm ${code}].`,

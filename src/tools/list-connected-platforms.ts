@@ -1,7 +1,7 @@
 // list_connected_platforms: where publish_video can post.
 
 import * as z from "zod";
-import { platformId } from "../idempotency/same-request.ts";
+import { platformId } from "../idempotency/same-post.ts";
 import { platformTitle, unusableState } from "../service/platforms.ts";
 import { inSentences, say } from "../sentences.ts";
 import { inWords } from "../text.ts";

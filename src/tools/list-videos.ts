@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { isEnded, JOB_ID, UNLISTED_MS } from "../service/job.ts";
-import { ORDER_GUARD_MS } from "../idempotency/same-request.ts";
+import { ORDER_GUARD_MS } from "../idempotency/same-order.ts";
 import { ageMs, type JobOrder, type JobRecord, possibleJobs, titleOf } from "../jobs/job-record.ts";
 import { platformTitle } from "../service/platforms.ts";
 import type { Video } from "../service/responses.ts";

@@ -1,7 +1,7 @@
 // The meaning of a name among the platforms of a post, as models and users write it: only the id of a connected
 // platform is ever sent. Pure.
 
-import { platformId } from "../idempotency/same-request.ts";
+import { platformId } from "../idempotency/same-post.ts";
 import { commonName, isKnownPlatform, unusableState } from "../service/platforms.ts";
 import type { ConnectedPlatform } from "../service/responses.ts";
 

@@ -3,7 +3,7 @@
 
 import { type BridgeError, type ErrorCode, notSent } from "../errors.ts";
 import type { ConnectedPlatform, Job, PublishRequest } from "../service/responses.ts";
-import { platformId } from "../idempotency/same-request.ts";
+import { platformId } from "../idempotency/same-post.ts";
 import {
   accountName,
   commonName,

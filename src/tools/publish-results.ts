@@ -1,8 +1,8 @@
 // What became of a post, in words: a sentence for each outcome, and what to do about it.
 
-import { STALE_CODE } from "../errors.ts";
+import { STALE_CODE_SENTENCE } from "../errors.ts";
 import type { Published } from "../idempotency/publish-once.ts";
-import { platformId } from "../idempotency/same-request.ts";
+import { platformId } from "../idempotency/same-post.ts";
 import { accountName, platformTitle, reasonOf } from "../service/platforms.ts";
 import type { ConnectedPlatform } from "../service/responses.ts";
 import { inSentences, say, type Text, textFor } from "../sentences.ts";
@@ -116,7 +116,7 @@ export function describePublished(published: Published, call: PublishCall): Guid
         posts.some(isNew) &&
         !isSandbox &&
         say`[Tell them to mark|Mark] it as AI-made in the platform's app if it asks for that: the service sets no label.`,
-      code !== undefined && confirm !== undefined && STALE_CODE,
+      code !== undefined && confirm !== undefined && STALE_CODE_SENTENCE,
       code !== undefined && adviseRepeat(before, code),
     ),
   };

@@ -384,7 +384,7 @@ test("a folder that can't be made fails the save, never the call", async () => {
   writeFileSync(folder, "a file");
   const client = await connectLegacy({ env });
 
-  expect(await outcome(client)).toBe(failed("the folder's path leads to a file (EEXIST)"));
+  expect(await outcome(client)).toBe(failed("a part of the folder's path is a file (ENOTDIR)"));
 });
 
 test("without a folder nothing is downloaded, and the service's savedTo is not passed on", async () => {

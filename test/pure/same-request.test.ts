@@ -4,7 +4,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { OrderEntry } from "../../src/idempotency/journal.ts";
-import { jobHistories, JournalFacts, orderKey, SameOrders } from "../../src/idempotency/same-request.ts";
+import { jobHistories, FactsCache } from "../../src/idempotency/journal-facts.ts";
+import { orderKey, SameOrders } from "../../src/idempotency/same-order.ts";
 import type { Order } from "../../src/service/responses.ts";
 import { localTime } from "../../src/text.ts";
 import { describePost } from "../../src/tools/record-fields.ts";
@@ -112,7 +113,7 @@ test("the facts of the journal are computed once while neither its entries nor t
   const computer = new Computer();
   const { journal, generate } = computer.process();
   await generate(TIDES);
-  const facts = new JournalFacts();
+  const facts = new FactsCache();
   const entries = await journal.entries();
   const first = await facts.of(entries, 0);
 
@@ -137,7 +138,7 @@ test("a ping doesn't wait for the facts of a whole long journal", async () => {
   const happened: string[] = [];
   setImmediate(() => happened.push("ping"));
 
-  const { jobs } = await new JournalFacts().of(entries, 0);
+  const { jobs } = await new FactsCache().of(entries, 0);
   happened.push("facts");
 
   expect(happened).toEqual(["ping", "facts"]);

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { table } from "../../../scripts/markdown.ts";
 import { systemClock } from "../../../src/clock.ts";
-import { jobHistories, ordersOf } from "../../../src/idempotency/same-request.ts";
+import { jobHistories, ordersOf } from "../../../src/idempotency/journal-facts.ts";
 import { openPrivateFolder } from "../../../src/idempotency/private-folder.ts";
 import { GenerateOnce } from "../../../src/idempotency/generate-once.ts";
 import { Guard } from "../../../src/idempotency/guard.ts";

@@ -33,7 +33,12 @@ export const MODULES: Readonly<Record<string, Module>> = {
   guard: { files: "src/idempotency/guard.ts", steps: [PURE, `${PAID},${CALL}`, MODEL] },
   "generate-once": inPaid("generate-once"),
   "publish-once": inPaid("publish-once"),
-  "same-request": inPaid("same-request"),
+  "same-request": {
+    files: ["same-order", "same-post", "journal-facts", "confirmation-code"]
+      .map((name) => `src/idempotency/${name}.ts`)
+      .join(),
+    steps: [PURE, PAID, MODEL],
+  },
   "paid-errors": inPaid("errors"),
   journal: inPaid("journal"),
   "torn-line": { files: "src/idempotency/torn-line.ts", steps: ["test/pure/journal*.test.ts"] },
