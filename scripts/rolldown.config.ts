@@ -77,7 +77,7 @@ export default {
         // All that the first answer needs; a download would bring undici along, and the first order loads its check.
         {
           name: "serve",
-          test: /@modelcontextprotocol.(server|core)|node_modules.zod|src.(mcp|jobs|idempotency).(?!download)|src.tools.(?!check-order)|src.prompts.|src.(text|redact|log|lazy|value-at|flush)\.ts|src.commands.(serve|create-application)|sdk-shims|src.service.(client|options|languages)\.ts/,
+          test: /@modelcontextprotocol.(server|core)|node_modules.zod|src.(mcp|jobs|idempotency).(?!download)|src.tools.(?!check-order)|src.prompts.|src.(text|redact|log|lazy|value-at)\.ts|src.commands.(serve|create-application)|sdk-shims|src.service.(client|options|languages)\.ts/,
         },
       ],
     },

@@ -1,7 +1,8 @@
-// What the failures of a disk mean, and how folders are made. Knows nothing of what they hold.
+// Makes folders, flushes files, and says what the failures of a disk mean. Knows nothing of what lies on it.
 
 // Not from node:fs/promises, which would be loaded at the start and takes a millisecond.
 import { promises as fs } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { errnoOf } from "./errors.ts";
 
@@ -9,56 +10,28 @@ export const DISK_FULL = "the disk is full";
 /** Why root makes nothing in another user's home: the user could not use it afterwards. */
 const FOREIGN_ROOT = "root would own it in the home folder of another user";
 
-interface DiskFailure {
-  /** A clause. */
-  readonly meaning: string;
-  /** The user's fix, as a clause. */
-  readonly fix: string;
-  /** Another folder may be usable. */
-  readonly isOfPlace?: true;
-}
-
-const DENIED: DiskFailure = {
-  meaning: "permission denied",
-  fix: "give this server the right to",
-  isOfPlace: true,
-};
-const ALL_OPEN: DiskFailure = {
-  meaning: "too many files are open",
-  fix: "close other programs, which have too many files open",
-};
+const DENIED = ["permission denied", "give this server the right to"] as const;
+const ALL_OPEN = ["too many files are open", "close other programs, which have too many files open"] as const;
 const SPACE = "free some space on its disk";
 
-/** By the codes of operating systems, and reasons of our own. */
-const FAILURES: Readonly<Record<string, DiskFailure>> = {
+/** What they mean, and the user's fix, both as clauses, by the codes of operating systems and reasons of our own. */
+const FAILURES: Readonly<Record<string, readonly [meaning: string, fix: string]>> = {
   EACCES: DENIED,
   EPERM: DENIED,
-  EROFS: { meaning: "the disk is read-only", fix: "make its disk writable", isOfPlace: true },
-  ENOENT: {
-    meaning: "the folder is missing",
-    fix: "create that folder, or mount the disk that holds it",
-    isOfPlace: true,
-  },
-  ENOTDIR: {
-    meaning: "a part of the folder's path is a file",
-    fix: "move the file that a part of its path leads to",
-    isOfPlace: true,
-  },
-  EISDIR: {
-    meaning: "a folder is in the file's place",
-    fix: "put the files that this folder holds in its place",
-  },
-  ENOSPC: { meaning: DISK_FULL, fix: SPACE },
-  [DISK_FULL]: { meaning: DISK_FULL, fix: SPACE },
-  EDQUOT: { meaning: "the disk quota is used up", fix: SPACE },
+  EROFS: ["the disk is read-only", "make its disk writable"],
+  ENOENT: ["the folder is missing", "create that folder, or mount the disk that holds it"],
+  ENOTDIR: ["a part of the folder's path is a file", "move the file that a part of its path leads to"],
+  EISDIR: ["a folder is in the file's place", "put the files that this folder holds in its place"],
+  ENOSPC: [DISK_FULL, SPACE],
+  [DISK_FULL]: [DISK_FULL, SPACE],
+  EDQUOT: ["the disk quota is used up", SPACE],
   EMFILE: ALL_OPEN,
   ENFILE: ALL_OPEN,
-  EBUSY: { meaning: "another program holds the file", fix: "close the program that holds it" },
-  [FOREIGN_ROOT]: {
-    meaning: FOREIGN_ROOT,
-    fix: "run this without sudo, as the user whose home folder it is",
-  },
+  EBUSY: ["another program holds the file", "close the program that holds it"],
+  [FOREIGN_ROOT]: [FOREIGN_ROOT, "run this without sudo, as the user whose home folder it is"],
 };
+/** Reasons that another folder may not have. */
+export const OF_PLACE: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR"]);
 
 /** The code of the operating system, or a reason of our own. */
 export function diskReason(error: unknown): string {
@@ -68,24 +41,19 @@ export function diskReason(error: unknown): string {
 /** Says why a folder can't be used, as a clause with the system's code. */
 export function describeDiskError(error: unknown): string {
   const reason = diskReason(error);
-  const meaning = FAILURES[reason]?.meaning ?? "writing to the folder failed";
+  const [meaning] = FAILURES[reason] ?? ["writing to the folder failed"];
   return meaning === reason ? meaning : `${meaning} (${reason})`;
 }
 
 /** The user's fix, as a clause. `place`: the file or folder. */
 export function fixForDisk(use: "read" | "written", reason: string, place: string): string {
-  const { fix, meaning } = FAILURES[reason] ?? { fix: "check it and the disk that holds it" };
-  if (meaning !== DENIED.meaning) return fix;
+  const failure = FAILURES[reason];
+  if (failure !== DENIED) return failure?.[1] ?? "check it and the disk that holds it";
   // What another user has made, such as root by sudo.
   const folder = place.replace(/\/journal-[^/]*$/i, "");
   const own = folder.startsWith("/") && !folder.includes("'");
   const command = own ? `, such as with: sudo chown -R "$(id -un)" '${folder}'` : "";
-  return `${fix} ${use === "read" ? "read" : "write"} it${command}`;
-}
-
-/** True for a folder that can't be made where it is to be. */
-export function isOfPlace(reason: string): boolean {
-  return FAILURES[reason]?.isOfPlace === true;
+  return `${DENIED[1]} ${use === "read" ? "read" : "write"} it${command}`;
 }
 
 /**
@@ -119,5 +87,22 @@ export function orMissing<Found, Missing>(
   return reading.catch((error: unknown) => {
     if (errnoOf(error) === "ENOENT") return missing;
     throw error;
+  });
+}
+
+/** Network drives, FUSE and shared folders of virtual machines can't flush, and each says so in its own way. */
+const CANT_FLUSH: ReadonlySet<string | undefined> = new Set([
+  "EACCES",
+  "EINVAL",
+  "ENOSYS",
+  "ENOTSUP",
+  "ENOTTY",
+  "EPERM",
+]);
+
+/** Resolves when the file's bytes are on its disk, or with its file system alone if that is all it can do. */
+export async function flush(file: Pick<FileHandle, "sync">): Promise<void> {
+  await file.sync().catch((error: unknown) => {
+    if (!CANT_FLUSH.has(errnoOf(error))) throw error;
   });
 }

@@ -3,9 +3,9 @@
 
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Clock, readWhatHasCome } from "../clock.ts";
+import { type Clock, inTime } from "../clock.ts";
 import type { PrivateFolder } from "./private-folder.ts";
-import { diskReason, isOfPlace } from "../disk.ts";
+import { diskReason, OF_PLACE } from "../disk.ts";
 import { MAX_DISK_MS } from "../service/time-budget.ts";
 import { JournalError } from "./errors.ts";
 import type { JournalStore, OnLine } from "./journal.ts";
@@ -132,18 +132,14 @@ export class JournalFiles implements JournalStore {
   }
 
   /** Throws a JournalError, also if the disk takes too long. */
-  #inTime<Result>(use: "read" | "written", path: string, work: Promise<Result>): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const fail = (reason: string, fix?: string) => reject(new JournalError(use, path, reason, fix));
-      const explain = async (error: unknown) => {
-        const reason = diskReason(error);
-        const cantMake = isOfPlace(reason) && (await this.#folder.isUnmade());
-        fail(reason, cantMake ? ELSEWHERE : undefined);
-      };
-      const late = () => fail(`no answer in ${MAX_DISK_MS / 1000} s`);
-      const cancel = this.#clock.after(MAX_DISK_MS, () => void readWhatHasCome().then(late));
-      void work.then(resolve, explain).finally(cancel);
-    });
+  async #inTime<Result>(use: "read" | "written", path: string, work: Promise<Result>): Promise<Result> {
+    try {
+      return await inTime(this.#clock, MAX_DISK_MS, "no answer", work);
+    } catch (error) {
+      const reason = diskReason(error);
+      const cantMake = OF_PLACE.has(reason) && (await this.#folder.isUnmade());
+      throw new JournalError(use, path, reason, cantMake ? ELSEWHERE : undefined);
+    }
   }
 }
 

@@ -6,7 +6,7 @@ import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Client, ClientConfig } from "pg";
 import * as z from "zod";
-import { type Clock, readWhatHasCome } from "../clock.ts";
+import { type Clock, inTime } from "../clock.ts";
 import { DATABASE_EXAMPLE, type DatabaseAddress } from "../settings/database-address.ts";
 import { errnoOf } from "../errors.ts";
 import { lazyValue } from "../lazy.ts";
@@ -205,7 +205,10 @@ export class JournalPostgres implements JournalStore {
       const query = (await client).query([SAFE, ...statements].join("; "));
       // Close it, so that nothing else waits for it.
       const onLate = () => socket.destroy();
-      const results = await this.#inTime(limitMs, { what: "no answer", work: query, socket, onLate });
+      const results = await inTime(this.#clock, limitMs, "no answer", query, {
+        progress: () => socket.bytesRead,
+        onLate,
+      });
       connection.answeredMs = this.#clock.monotonicMs();
       return schemas()
         .results.parse(results)
@@ -225,32 +228,6 @@ export class JournalPostgres implements JournalStore {
     return socket.destroyed && this.#clock.monotonicMs() >= keptUntilMs;
   }
 
-  #inTime<Result>(
-    ms: number,
-    {
-      what,
-      work,
-      socket,
-      onLate,
-    }: { what: string; work: Promise<Result>; socket: Socket; onLate: () => void },
-  ): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      let isOver = false;
-      const onTime = async () => {
-        await readWhatHasCome(() => socket.bytesRead);
-        if (isOver) return;
-        reject(new Error(`${what} in ${ms / 1000} s`));
-        onLate();
-      };
-      const cancel = this.#clock.after(ms, () => void onTime());
-      const end = () => {
-        isOver = true;
-        cancel();
-      };
-      void work.then(resolve, reject).finally(end);
-    });
-  }
-
   #connect(limitMs: number): Connection {
     const socket = new Socket();
     destroyOnThrow(socket);
@@ -263,10 +240,8 @@ export class JournalPostgres implements JournalStore {
       await client.connect();
       return client;
     };
-    const client = this.#inTime(limitMs, {
-      what: "no connection",
-      work: connect(),
-      socket,
+    const client = inTime(this.#clock, limitMs, "no connection", connect(), {
+      progress: () => socket.bytesRead,
       onLate: () => {
         connection.keptUntilMs = this.#clock.monotonicMs() + KEPT_MS;
       },

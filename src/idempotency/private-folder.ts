@@ -4,8 +4,7 @@
 import { promises as fs } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { DISK_FULL, makeFolder, missingFolders, orMissing } from "../disk.ts";
-import { flush } from "../flush.ts";
+import { DISK_FULL, flush, makeFolder, missingFolders, orMissing } from "../disk.ts";
 
 const PRIVATE = 0o700;
 const DIFFERS = "its disk gives back something else than was written";

@@ -5,7 +5,7 @@
 import { promises as fs } from "node:fs";
 import type { Dispatcher } from "undici";
 import type { ServiceConfig } from "../config.ts";
-import { flush } from "../flush.ts";
+import { flush } from "../disk.ts";
 import { isLoopback } from "../settings/loopback.ts";
 import { createDispatcher } from "../service/proxy.ts";
 import { readRetryAfterMs } from "../service/rate-limiter.ts";

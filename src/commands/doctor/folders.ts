@@ -34,11 +34,10 @@ export async function checkJournal(
       capitalized(unusable.fix),
     );
   const { journalUrl, stateDir = "" } = config;
-  const sharing = journalUrl === undefined ? await findSharing(stateDir) : undefined;
-  if (sharing !== undefined)
+  if (journalUrl === undefined && (await isShared(stateDir)))
     return warn(
       NAME,
-      `${store.place} lies on a network or synchronised disk (${sharing}). Several computers that use it pay and post twice, and lose what was recorded`,
+      `${store.place} lies on a network or synchronised disk. Several computers that use it pay and post twice, and lose what was recorded`,
       "Let one computer alone use this folder, and set FACELESS_JOURNAL_URL for several",
     );
   return pass(
@@ -78,33 +77,19 @@ export async function checkSavedVideos({ saveDir }: Config): Promise<readonly Ch
   }
 }
 
-/** The types of file systems that several computers can share, as Linux numbers them. */
-const SHARED_DISKS: Readonly<Record<number, string>> = {
-  0x6969: "NFS",
-  0x517b: "SMB",
-  0xfe534d42: "SMB",
-  0xff534d42: "SMB",
-  0x65735546: "FUSE",
-  0x01021997: "9P",
-  0x00c36400: "Ceph",
-  0x5346414f: "AFS",
-  0x0bd00bd0: "Lustre",
-  0x01161970: "GFS2",
-  0x7461636f: "OCFS2",
-  0x786f4256: "VirtualBox",
-  0xbacbacbc: "VMware",
-};
+/** NFS, SMB (three), FUSE, 9P, Ceph, AFS, Lustre, GFS2, OCFS2, and folders of VirtualBox and VMware, as Linux numbers them. */
+const SHARED_DISKS: ReadonlySet<number> = new Set([
+  0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x65735546, 0x01021997, 0x00c36400, 0x5346414f, 0x0bd00bd0,
+  0x01161970, 0x7461636f, 0x786f4256, 0xbacbacbc,
+]);
 /** A part of a path that a synchronising program or a network drive has made. */
 const SHARED_PATH =
   /^[\\/]{2}[^\\/]+|(?<=[\\/])(?:CloudStorage|Mobile Documents|[^\\/]*(?:Dropbox|OneDrive|Google ?Drive|iCloud|Nextcloud|ownCloud)[^\\/]*)(?=[\\/]|$)/i;
 
-/** What shows that several computers may share the folder, if something does. */
-async function findSharing(folder: string): Promise<string | undefined> {
+/** True if several computers may share the folder. */
+async function isShared(folder: string): Promise<boolean> {
   const existing = fs.realpath(folder).catch(() => fs.realpath(dirname(folder)));
   const path = await existing.catch(() => folder);
-  const disk = await fs.statfs(path).then(
-    ({ type }) => SHARED_DISKS[type],
-    () => undefined,
-  );
-  return disk ?? SHARED_PATH.exec(path)?.[0];
+  const disk = await fs.statfs(path).catch(() => undefined);
+  return SHARED_PATH.test(path) || (disk !== undefined && SHARED_DISKS.has(disk.type));
 }
