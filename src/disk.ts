@@ -38,10 +38,10 @@ export function diskReason(error: unknown): string {
   return errnoOf(error) ?? (error instanceof Error ? error.message : "unknown reason");
 }
 
-/** Says why a folder can't be used, as a clause with the system's code. */
+/** Says why a file or folder can't be used, as a clause with the system's code. */
 export function describeDiskError(error: unknown): string {
   const reason = diskReason(error);
-  const [meaning] = FAILURES[reason] ?? ["writing to the folder failed"];
+  const [meaning] = FAILURES[reason] ?? ["the disk failed"];
   return meaning === reason ? meaning : `${meaning} (${reason})`;
 }
 

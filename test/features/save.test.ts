@@ -347,7 +347,7 @@ test("a disk that breaks while it flushes fails the save, and nothing is ordered
 
   expect(textOf(await client.call("generate_video", { topic: "Tides" }))).toContain("can't be written (EIO");
   expect(service.lines(GENERATE)).toEqual([]);
-  expect(await outcome(client)).toBe(failed("writing to the folder failed (EIO)"));
+  expect(await outcome(client)).toBe(failed("the disk failed (EIO)"));
 });
 
 test("five redirects are followed", async () => {
