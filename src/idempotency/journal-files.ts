@@ -13,12 +13,10 @@ import type { JournalStore, OnLine } from "./journal.ts";
 const MAX_DAYS = 90;
 const OWN_NAME = /^journal-\d{4}-\d{2}-\d{2}\.jsonl$/;
 /**
- * Every file that begins with a day's name holds lines of that day, whatever follows: a copy, a backup, a conflict, or
- * a log that was rotated. Another file that is hidden is a lock or half a copy of an editor or a synchronising program.
+ * Every file that begins so holds lines of that day, whatever follows: a copy, a backup, a conflict, or a log that was
+ * rotated. A hidden one is a lock or half a copy, unless iCloud has put it in place of a file that it keeps elsewhere.
  */
-const NAME = /^journal-(\d{4}-\d{2}-\d{2})/i;
-/** The placeholder of iCloud for a file whose content it keeps elsewhere. */
-const ICLOUD_NAME = /^\.journal-(\d{4}-\d{2}-\d{2}).*\.icloud$/i;
+const NAME = /^(?:\.(?=.*\.icloud$))?journal-(\d{4}-\d{2}-\d{2})/i;
 const KEEP_HERE = "have the synchronising program keep that file on this computer";
 const NOT_AN_ENTRY =
   "look at the list of videos and at the accounts for what that line may have held, then remove the line, or put the file back as it was";
@@ -87,7 +85,7 @@ export class JournalFiles implements JournalStore {
     for (const name of names) {
       const version = files.get(name);
       if (dayOf(name) < firstDay) continue;
-      if (version === undefined || ICLOUD_NAME.test(name)) throw this.#elsewhere(name);
+      if (version === undefined || name.startsWith(".")) throw this.#elsewhere(name);
       if (this.#progress.get(name)?.version !== version) await this.#read(name, version, onLine);
     }
     // A file under another name may be the user's.
@@ -145,5 +143,5 @@ export class JournalFiles implements JournalStore {
 
 /** The UTC day of the lines in a file of this name, such as 2026-11-23; empty for what isn't the journal's. */
 function dayOf(name: string): string {
-  return (NAME.exec(name) ?? ICLOUD_NAME.exec(name))?.[1] ?? "";
+  return NAME.exec(name)?.[1] ?? "";
 }
