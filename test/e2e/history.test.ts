@@ -186,7 +186,7 @@ test.each<[string, string | ((path: string) => void), number, RegExp]>([
     "a journal that can't be read",
     mkdirSync,
     1,
-    /^The journal can't be read \(EISDIR: FOLDER\/.+ Check it and /,
+    /^The journal can't be read \(EISDIR: FOLDER\/.+ Put the files that this folder holds in its place/,
   ],
   ["a newer version's journal", (path) => writeFileSync(path, '{"id":"1","operation":"remix"}'), 1, NEWER],
   [
