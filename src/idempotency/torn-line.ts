@@ -17,7 +17,6 @@ export function isTorn(text: string): boolean {
     else if (isInString) continue;
     else if (token === "{" || token === "[") open.push(token);
     else open.pop();
-  if (open.length === 0) return false;
   const end = open.reverse().map((bracket) => (bracket === "{" ? "}" : "]"));
   return endings(text, isInString).some((ending) => isJson(`${text}${ending}${end.join("")}`));
 }
