@@ -3,7 +3,8 @@
 
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Clock, inTime } from "../clock.ts";
+import type { Clock } from "../clock.ts";
+import { inTime } from "./in-time.ts";
 import type { PrivateFolder } from "./private-folder.ts";
 import { diskReason, OF_PLACE } from "../disk.ts";
 import { MAX_DISK_MS } from "../service/time-budget.ts";
