@@ -116,12 +116,12 @@ test("an older video's file that is refused is requested three times", async () 
 });
 
 test("a job that was ordered elsewhere is new if this process saw it run and end in the last half hour", async () => {
-  const seen = setUp(() => refused(), 31 * MINUTE_MS);
+  const seen = setUp(() => refused(), { ageMs: 31 * MINUTE_MS });
   seen.book.update({ jobId: JOB_ID, status: "processing", done: false, videoUrls: [] });
   expect(await seen.end()).toMatchObject({ state: "failed" });
   expect(seen.attempts.length).toBeGreaterThan(3);
 
-  const listed = setUp(() => refused(), 31 * MINUTE_MS);
+  const listed = setUp(() => refused(), { ageMs: 31 * MINUTE_MS });
   listed.book.updateFromPage([{ jobId: JOB_ID, status: "processing" }], { isFirstPage: true });
   expect(await listed.end()).toMatchObject({ state: "failed" });
   expect(listed.attempts.length).toBeGreaterThan(3);
