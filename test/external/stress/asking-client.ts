@@ -68,8 +68,9 @@ export async function connectAskingClient(
                 ? "cancel"
                 : "nothing";
     answers.push({ message, choice, atMs: performance.now() });
-    if (choice === "series" && all !== yes) series.push({ fromMs: performance.now(), toMs: Infinity });
-    else if (choice !== "yes") endSeries();
+    if (choice !== "yes" && choice !== "series") endSeries();
+    // A repeat offers no series.
+    else if (choice === "series" && all !== yes) series.push({ fromMs: performance.now(), toMs: Infinity });
     const accept = (decision: string) => ({ action: "accept" as const, content: { decision } });
     const nothing = { action: "accept" as const, content: {} };
     const given = { yes: accept(yes), series: accept(all), no: accept(no), nothing };
@@ -109,14 +110,19 @@ export async function connectAskingClient(
       const { isError = false, structuredContent } = resultSchema.parse(await called);
       return isError ? undefined : structuredContent;
     },
-    /** Why an order with these first words, begun and sent at these times, must not have been sent; undefined if it may. */
-    faultOf(title: string, begunMs: number, sentMs: number): string | undefined {
-      const own = answers.filter(({ message, atMs }) => message.includes(title) && atMs <= sentMs);
+    /**
+     * Why an order with these first words, begun and sent at these times, must not have been sent; undefined if it may.
+     * A series covers no repeat.
+     */
+    faultOf(title: string, begunMs: number, sentMs: number, isRepeat: boolean): string | undefined {
+      const own = answers.filter(
+        ({ message, atMs }) => message.includes(title) && atMs >= begunMs && atMs <= sentMs,
+      );
       if (own.some(({ choice }) => choice === "yes" || choice === "series")) return undefined;
       const [first] = own;
       if (first !== undefined) return `sent after the user's answer "${first.choice}"`;
       const isCovered = series.some(({ fromMs, toMs }) => fromMs <= sentMs && toMs + GRACE_MS >= begunMs);
-      return isCovered ? undefined : "sent though the user was not asked and no series lasted";
+      return isCovered && !isRepeat ? undefined : "sent though the user was not asked and no series lasted";
     },
     close: () => client.close(),
   };

@@ -240,25 +240,37 @@ export async function randomHistory(calls: number, seed: number, store: "files" 
   );
   let asked = 0;
 
-  /** An order that the user is asked about. Returns its job if it was started. */
-  const orderAsked = async ({ call, faultOf }: AskingClient) => {
-    const topic = `${ASKED} ${(asked += 1)} comes in twice a day, and nobody on this beach knows why.`;
+  /** An order that the user is asked about, or with a code its repeat. Returns the result of a call that succeeded. */
+  const orderAsked = async ({ call, faultOf }: AskingClient, topic: string, confirm?: string) => {
     const begunMs = performance.now();
-    const started = await call("generate_video", { topic }).catch(() => undefined);
     const { ledger } = kinds[0];
-    for (const sentMs of ledger.arrived.get(topic) ?? []) {
-      const fault = faultOf(topic.slice(0, topic.indexOf(" comes") + 1), begunMs, sentMs);
+    if (confirm !== undefined) add(ledger.confirmed, topic);
+    const args = { topic, ...(confirm !== undefined && { confirm }) };
+    const started = await call("generate_video", args).catch(() => undefined);
+    for (const sentMs of (ledger.arrived.get(topic) ?? []).filter((at) => at >= begunMs)) {
+      const title = topic.slice(0, topic.indexOf(" comes") + 1);
+      const fault = faultOf(title, begunMs, sentMs, confirm !== undefined);
       if (fault !== undefined) violations.push(`${topic}: ${fault}`);
     }
     check(ledger, topic);
     tally.asked += 1;
-    return started?.["jobId"];
+    return started;
   };
 
-  /** Orders two videos at once, as a yes to one may be a yes to both, and waits for the first: twice at once, and again. */
+  /**
+   * Orders two videos at once, as a yes to one may be a yes to both. Repeats the first, which a series doesn't cover and
+   * whose no ends one. Waits for its job: twice at once, and again.
+   */
   const stepOfAsking = async (client: AskingClient) => {
-    const [jobId] = await Promise.all([orderAsked(client), orderAsked(client)]);
+    const newWave = () =>
+      `${ASKED} ${(asked += 1)} comes in twice a day, and nobody on this beach knows why.`;
+    const [first, second] = [newWave(), newWave()];
+    const [started] = await Promise.all([orderAsked(client, first), orderAsked(client, second)]);
+    const jobId = started?.["jobId"];
     if (typeof jobId !== "string") return;
+    const earlier = await orderAsked(client, first);
+    const code = /confirm: "(\w{6})"/.exec(String(earlier?.["nextStep"]))?.[1];
+    if (code !== undefined) await orderAsked(client, first, code);
     const wait = () =>
       client.call("get_video_status", { jobId, waitSeconds: WAIT_SECONDS }).catch(() => undefined);
     await Promise.all([wait(), wait()]);
