@@ -84,34 +84,21 @@ function textsIn(value: unknown): string[] {
   );
 }
 
-/** Names of fields that are false if the account can't be posted to, without "is", case and underscores. */
-const MUST_BE_TRUE = /^(?:connected|active|enabled|valid|authorized|linked)$/;
-/** Names of fields that are true in that case, and what they mean. */
-const MUST_BE_FALSE: Readonly<Record<string, string>> = {
-  disconnected: "disconnected",
-  disabled: "disabled",
-  suspended: "suspended",
-  revoked: "revoked",
-  expired: "expired",
-  tokenexpired: "expired",
-  needsreauth: "signed out",
-  needsreconnect: "signed out",
-  reauthrequired: "signed out",
-  requiresreauth: "signed out",
-};
 const STATE_FIELD = /^(?:connection|account|auth|token)?(?:status|state)$/;
-const UNUSABLE_STATE =
-  /^(?:disconnected|notconnected|inactive|disabled|suspended|revoked|(?:token)?expired|invalid|unauthorized|(?:needs|requires)re(?:auth|connect).*|reauthrequired|signedout|loggedout)$/;
+/** What a field that is true says by its name, one that is false with "not" before it, and a state by its value. */
+const UNUSABLE =
+  /^(?:not(connected|active|enabled|valid|authorized|linked)|(?:token)?(disconnected|inactive|disabled|suspended|revoked|expired|invalid|unauthorized)|(?:needs|requires)re(?:auth|connect).*|reauthrequired|(?:signed|logged)out)$/;
 
-/** Why an account can't be posted to, if it says so of itself: "expired", "disabled". Undefined if it can. */
+/** Why an account can't be posted to, if it says so of itself: "expired", "not active". Undefined if it can. */
 export function unusableState(account: Fields): string | undefined {
   for (const [field, value] of Object.entries(account)) {
     const name = lettersOf(field).replace(/^is/, "");
-    if (value === false && MUST_BE_TRUE.test(name))
-      return name === "connected" ? "disconnected" : `not ${name}`;
-    if (value === true && Object.hasOwn(MUST_BE_FALSE, name)) return MUST_BE_FALSE[name];
-    if (typeof value === "string" && STATE_FIELD.test(name) && UNUSABLE_STATE.test(lettersOf(value)))
-      return value.trim().toLowerCase().replace(/[_-]+/g, " ");
+    const state = typeof value === "string" && STATE_FIELD.test(name) ? lettersOf(value) : "";
+    const found = UNUSABLE.exec(value === true ? name : value === false ? `not${name}` : state);
+    if (found === null) continue;
+    const [, missing, reason = "signed out"] = found;
+    if (missing === "connected") return "disconnected";
+    return missing === undefined ? reason : `not ${missing}`;
   }
   return undefined;
 }

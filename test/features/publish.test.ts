@@ -337,7 +337,7 @@ test.each([
   [{ expired: true }, "expired"],
   [{ tokenExpired: true }, "expired"],
   [{ needs_reauth: true }, "signed out"],
-  [{ status: "needs_reauth" }, "needs reauth"],
+  [{ status: "needs_reauth" }, "signed out"],
   [{ connectionStatus: "Expired" }, "expired"],
 ])("an account with %j is not posted to", async (state, word) => {
   const accounts = [{ platform: "tiktok", username: "@rosa", ...state }, "youtube"];
