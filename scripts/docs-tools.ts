@@ -5,6 +5,7 @@ import { type Field, TOOL_SCHEMAS } from "../src/tools/tool-schemas.ts";
 import { PROMPTS } from "../src/prompts/catalog.ts";
 import { FIELDS } from "../src/service/fields.ts";
 import { CATALOG_VOICES, DURATION, EXAMPLE_LANGUAGES } from "../src/service/options.ts";
+import { textFor } from "../src/sentences.ts";
 import { toolsFor } from "../src/tools/catalog.ts";
 import type { Tool } from "../src/tools/tool.ts";
 import { table } from "./markdown.ts";
@@ -59,7 +60,7 @@ function toolSection(tool: Tool): string {
   const output: Field = schemas?.output ?? {};
   return `## \`${name}\`
 
-**${title}.** ${description}
+**${title}.** ${textFor("model", description)}
 
 ${argumentsTable(schemas?.input ?? {})}
 
@@ -116,7 +117,7 @@ function errorsOf({ name, effect }: Tool): string[] {
 export function toolsTable(): string {
   return table(
     ["tool", "what it does"],
-    TOOLS.map(({ name, description }) => [`\`${name}\``, firstSentence(description)]),
+    TOOLS.map(({ name, description }) => [`\`${name}\``, firstSentence(textFor("model", description))]),
   );
 }
 

@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import manifest from "../package.json" with { type: "json" };
+import { textFor } from "../src/sentences.ts";
 import { toolsFor } from "../src/tools/catalog.ts";
 import page from "./mcpb/manifest.json" with { type: "json" };
 import { settingsPage } from "./settings-forms.ts";
@@ -38,6 +39,6 @@ const staged = {
   server: { ...server, mcp_config: { ...server.mcp_config, env } },
   user_config,
   compatibility: { ...compatibility, runtimes: { node: engines.node } },
-  tools: tools.map((tool) => ({ name: tool.name, description: tool.description })),
+  tools: tools.map((tool) => ({ name: tool.name, description: textFor("model", tool.description) })),
 };
 writeFileSync(join(folder, "manifest.json"), `${JSON.stringify(staged, null, 2)}\n`);

@@ -4,6 +4,7 @@
 import type { Flags } from "./config.ts";
 import { BridgeError } from "./errors.ts";
 import { parseWhole } from "./settings/values.ts";
+import { optionOf } from "./text.ts";
 
 /** The clients that `config` knows, in the order in which they are listed. */
 export const CLIENTS = [
@@ -92,7 +93,7 @@ export const COMMANDS = {
       csv: {
         value: "FILE",
         meaning:
-          "generate_video for each row of a table, whose columns are the arguments; - reads it from stdin",
+          "call generate_video for each row of a table, whose columns are the arguments; - reads it from stdin",
         word: "-",
       },
       wait: {
@@ -237,7 +238,7 @@ export type GivenArguments = ReturnType<typeof readArguments>;
 export function readArguments(argv: readonly string[], owner: string, options: Options) {
   const names = new Map(
     Object.entries(options).flatMap(([name, { letter }]) =>
-      [`--${name}`, `--${kebab(name)}`, letter && `-${letter}`].map((spelling) => [spelling, name] as const),
+      [`--${name}`, optionOf(name), letter && `-${letter}`].map((spelling) => [spelling, name] as const),
     ),
   );
   /** The values by name, one or more for a list. A switch that is on has the value "true". */
@@ -291,10 +292,6 @@ function splitOption(word: string): { readonly spelling: string; readonly inline
   return at < 0
     ? { spelling: word, inline: undefined }
     : { spelling: word.slice(0, at), inline: word.slice(at + 1) };
-}
-
-function kebab(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** Names an argument, but neither its value nor what might be a key. */

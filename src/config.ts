@@ -116,7 +116,7 @@ export const SETTINGS = {
     values: "a key, which begins with fl_",
     default: "none",
     parse: parseKey,
-    whenUnset: `${NEW_KEY}, and put it in this server's settings in your client`,
+    whenUnset: NEW_KEY,
   },
   baseUrl: {
     name: "FACELESS_BASE_URL",

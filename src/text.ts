@@ -112,6 +112,11 @@ export function capitalized(clause: string): string {
   return `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}`;
 }
 
+/** The option of `call` that gives an argument: "--job-id". */
+export function optionOf(argument: string): string {
+  return `--${argument.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
 /** A word as a POSIX shell takes it, or PowerShell. */
 export function quoteWord(word: string, windows = false): string {
   // npm's .ps1 files lose a bare --, and cut a bare word that begins with - at its colon.

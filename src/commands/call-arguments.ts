@@ -13,6 +13,7 @@ import {
 } from "../command-line.ts";
 import { NO_FLAGS, readConfig } from "../config.ts";
 import { cancelledError, errnoOf } from "../errors.ts";
+import { textFor } from "../sentences.ts";
 import { quote } from "../text.ts";
 import { type Field, TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
 import { toolsFor } from "../tools/catalog.ts";
@@ -141,13 +142,13 @@ function decode(bytes: Uint8Array, problem: string): string {
   }
 }
 
-function optionsOf({ name }: Tool): Options {
+function optionsOf({ name, help = {} }: Tool): Options {
   const { properties = {}, required = [] }: Field = TOOL_SCHEMAS[name]?.input ?? {};
   const options = Object.entries(properties).map(([argument, field]) => {
     const { type = "", description, enum: values, default: unset } = field;
     const isList = type === "array";
     const notes = [
-      description,
+      help[argument] ?? description,
       values?.join(", "),
       required.includes(argument) && "Required",
       unset !== undefined && `Default: ${String(unset)}`,
@@ -162,8 +163,8 @@ function optionsOf({ name }: Tool): Options {
 function helpOf(tools: readonly Tool[]): string {
   const sections = tools.flatMap((tool) => [
     "",
-    tool.name,
-    `  ${tool.description}`,
+    `call ${tool.name}`,
+    `  ${textFor("person", tool.description)}`,
     ...table(optionRows(optionsOf(tool))),
   ]);
   return [...helpLines("call"), ...sections].join("\n");

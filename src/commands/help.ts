@@ -2,6 +2,7 @@
 
 import { type CommandName, COMMANDS, isCommand, type Option, type Options } from "../command-line.ts";
 import { describeSetting, SETTINGS } from "../config.ts";
+import { optionOf } from "../text.ts";
 import { VERSION, WEBSITE } from "../version.ts";
 
 const PROGRAM = "faceless-video-mcp";
@@ -42,7 +43,7 @@ function rowsOf(name: CommandName): Row[] {
 /** The options of a command, or the arguments of a tool. */
 export function optionRows(options: Options): Row[] {
   return Object.entries<Option>(options).map(([name, { value = "", meaning }]) => [
-    `  --${name} ${value}`.trimEnd(),
+    `  ${optionOf(name)} ${value}`.trimEnd(),
     meaning,
   ]);
 }

@@ -46,7 +46,7 @@ export function orderInProgressError(ageMs: number): BridgeError {
   return notSent(
     "in_progress",
     `Not sent: a video of the same words was ordered ${describeAge(ageMs)}, and its outcome is not known yet.`,
-    say`${CHECK_LIST}, and follow it with [get_video_status|call get_video_status --wait] if it is there. If it isn't, [tell the user that |]it may still be starting. Don't order it again, not even in other words or with other settings.`,
+    say`${CHECK_LIST}, and follow it with [get_video_status|call get_video_status --job-id ID --wait] if it is there. If it isn't, [tell the user that |]it may still be starting. Don't order it again, not even in other words or with other settings.`,
   );
 }
 
@@ -57,7 +57,7 @@ export function publicationInProgressError(ageMs: number, platforms: readonly st
     `Not sent: ${describeAge(ageMs)} this video was sent to ${titlesOf(platforms)}, and the outcome is not known yet, so it may already be public there.`,
     inSentences(
       say`[Tell the user to look|Look] at ${accountsOf(platforms)}.`,
-      say`If the answer comes, [|call ]get_video_status shows it.`,
+      say`If the answer comes, [get_video_status|call list_videos] shows it.`,
     ),
   );
 }

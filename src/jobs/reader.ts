@@ -7,6 +7,7 @@ import { type Clock, pause } from "../clock.ts";
 import { BridgeError, cancelledError, endWithAnswer } from "../errors.ts";
 import type { Job } from "../service/responses.ts";
 import type { Service } from "../service/client.ts";
+import { say } from "../sentences.ts";
 import { describeAge } from "../text.ts";
 import { CHECK_BEFORE_MS } from "../service/time-budget.ts";
 import type { JobBook } from "./job-book.ts";
@@ -141,7 +142,7 @@ export class JobReader {
           `This computer started the video ${describeAge(ageMs)}, and the service does not list it yet${notMine}`,
           facts,
         ),
-        nextStep: "Call get_video_status in half a minute, and don't generate the video again.",
+        nextStep: say`[Call|Look with call] get_video_status in half a minute, and don't generate the video again.`,
         retryable: true,
       },
       error,

@@ -8,7 +8,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { toBridgeError } from "../errors.ts";
-import { inSentences } from "../sentences.ts";
+import { inSentences, textFor } from "../sentences.ts";
 import { cleanServiceText } from "../text.ts";
 import { toolsFor } from "../tools/catalog.ts";
 import { runTool, structureOf, type Tool, type ToolContext } from "../tools/tool.ts";
@@ -93,7 +93,10 @@ function toListing(
   return {
     name,
     title,
-    description: (sandbox ? sandboxDescription : asksUser ? descriptionIfAsked : undefined) ?? description,
+    description: textFor(
+      "model",
+      (sandbox ? sandboxDescription : asksUser ? descriptionIfAsked : undefined) ?? description,
+    ),
     inputSchema: withMaxWait(schemas.input, seconds),
     annotations: { title, ...annotations },
     ...(startsJob === true && asTask && { execution: { taskSupport: "optional" as const } }),

@@ -43,13 +43,13 @@ export const OPERATIONS = {
   generate: {
     verb: "start the video",
     method: "POST",
-    whenUnknown: say`Look for the video with [|call ]list_videos. If it is there, follow it with [get_video_status|call get_video_status --wait]. Don't start it again, not even in other words or with other settings.`,
+    whenUnknown: say`Look for the video with [|call ]list_videos. If it is there, follow it with [get_video_status|call get_video_status --job-id ID --wait]. Don't start it again, not even in other words or with other settings.`,
   },
   getJob: {
     verb: "read the job's status",
     method: "GET",
     notFound: {
-      message: "The service knows no job with this jobId",
+      message: "The service knows no job with this id",
       nextStep: say`Use a [jobId|job's id] that [|call ]list_videos shows, unchanged. Calling again is safe, but helps only if the video was started a moment ago.`,
     },
   },
@@ -227,7 +227,7 @@ export function notConfiguredError(problems: readonly ConfigProblem[]): BridgeEr
     `This server is not set up: ${list}.`,
     inSentences(
       ...fixes,
-      say`[Then restart this server.|]`,
+      say`[Put that into this server's settings in your client. Then restart this server|Set that in the environment of this call].`,
       needsAccount && say`To try it without an account, [start it with|add] --sandbox.`,
     ),
     { isForUser: true, failsAgain: true },

@@ -315,7 +315,7 @@ export function pagingLoopError(parameter: string): BridgeError {
   return new BridgeError({
     code: "paging_loop",
     message: `The service returned the cursor that was sent to it, so the list would never end. It probably does not know the paging parameter ${quote(parameter, 60)}.`,
-    nextStep: say`Call list_videos without [cursor|--cursor] and with a larger [limit|--limit], to see more videos on one page.`,
+    nextStep: say`[Call list_videos without cursor and with a larger limit|Repeat the call without --cursor and with a larger --limit], to see more videos on one page.`,
     ...REJECTED,
     failsAgain: true,
   });

@@ -8,7 +8,7 @@ import { isNullWord, readSeconds } from "../text.ts";
 import type { Consent, Question } from "./question.ts";
 import type { ToolContext } from "./tool.ts";
 
-const NOT_A_JOB = "must be the UUID of a job, as list_videos shows it";
+const NOT_A_JOB = "must be the UUID of a job, as the list of videos shows it";
 
 export const jobIdArgument = () =>
   z.string(NOT_A_JOB).regex(JOB_ID, NOT_A_JOB).describe("UUID of the video's job");

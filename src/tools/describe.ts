@@ -143,7 +143,7 @@ const SUMMARY: Readonly<Record<JobState, readonly Sentence[]>> = {
 
 /** get_video_status, or the command that calls it for this job. */
 function statusOf(jobId: string): Text {
-  return say`[get_video_status|call get_video_status --jobId ${quoteWord(jobId)}]`;
+  return say`[get_video_status|call get_video_status --job-id ${quoteWord(jobId)}]`;
 }
 
 /** The same call, until the job has ended. */
@@ -154,7 +154,7 @@ export function waitFor(jobId: string, maxWaitSeconds: number): Text {
 const whenLong: Sentence = ({ isLong, config, job: { jobId } }) =>
   isLong &&
   inSentences(
-    say`[Tell the user that it|It] takes unusually long.`,
+    say`[Tell the user that it takes unusually long.|]`,
     say`Look again with ${statusOf(jobId)} [when they ask|later]${config.readOnly ? "" : ", and don't generate it again"}.`,
   );
 const whenNotFollowed: Sentence = ({ record, job: { jobId } }) =>
@@ -180,7 +180,9 @@ const NEXT_STEP: Readonly<Record<JobState, readonly Sentence[]>> = {
         say`[Tell the user that it is ready.|]`,
         say`Look for the link with ${statusOf(jobId)} [when they ask for it|later].`,
       ),
-    ({ isLinkMissing }) => isLinkMissing && "Call get_video_status again in a few seconds for that link.",
+    ({ isLinkMissing, job: { jobId } }) =>
+      isLinkMissing &&
+      say`[Call get_video_status again|Look with ${statusOf(jobId)}] in a few seconds for that link.`,
     ({ job }) =>
       job.finalVideoUrl === undefined && say`[Tell the user to watch|Watch] it on the service's website.`,
     ({ posts = [] }) => {

@@ -26,8 +26,8 @@ import { defineTool, type Guidance, guidanceFields, invalidInput, type ToolConte
 import type { Consent, Question } from "./question.ts";
 
 /** One yes is enough: if this server asks the user, the model doesn't. */
-function descriptionWith(consent: string): string {
-  return `Starts one faceless short video and spends the account's credits; returns a jobId at once. Rendering takes ${RENDER_TIME}: follow it with get_video_status, and don't call this again to check on it. ${consent} Keep a text that they dictate word for word.`;
+function descriptionWith(consent: string): Text {
+  return say`Starts one faceless short video and spends the account's credits; returns [a jobId|its job's id] at once. Rendering takes ${RENDER_TIME}: follow it with [get_video_status, and don't call this again to check on it. ${consent} Keep a text that they dictate word for word|--wait].`;
 }
 
 const OUT_OF_BOUNDS = `must be a number of seconds from ${DURATION.min} to ${DURATION.max}`;
@@ -45,6 +45,15 @@ export const generateVideo = defineTool({
   ),
   sandboxDescription:
     "Starts one sample of a faceless short video in this sandbox, which costs nothing; returns a jobId at once. Follow it with get_video_status, and don't call this again to check on it. Show the user the topic. Keep a text that they dictate word for word.",
+  help: {
+    topic:
+      "All that is spoken and, in [brackets] after each line, what is shown. About 2.2 English words are spoken per second. No title or label: it might be spoken",
+    language: "Code of the language that is spoken, such as en, fr or pt-BR",
+    duration: "In seconds: a text takes its words / 2.2",
+    voice: `${CATALOG_VOICES.join(", ")}, a native voice's id, or clone:<id>. Sex and accent are not documented`,
+    pacing: "How fast it is spoken",
+    confirm: "The code that an earlier answer gave",
+  },
   // What it spends can't be had back, and some clients ask before destructive tools alone.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   effect: "spends",

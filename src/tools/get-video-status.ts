@@ -4,6 +4,7 @@ import * as z from "zod";
 import { BridgeError, mayPass } from "../errors.ts";
 import { ageMs, hasEnded, lastState } from "../jobs/job-record.ts";
 import { UNLISTED_MS } from "../service/job.ts";
+import { say } from "../sentences.ts";
 import type { Job } from "../service/responses.ts";
 import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
 import { describe, describePosts } from "./describe.ts";
@@ -32,8 +33,7 @@ export function waitOf(maxSeconds: number) {
 export const getVideoStatus = defineTool({
   name: "get_video_status",
   title: "Get a video's status",
-  description:
-    "Reports a video's progress: its status, the clips that are ready, the voiceover, the final video and, at the end, what was ordered. With waitSeconds it waits up to that long for the end; if the video is still rendering, call this again. Costs nothing.",
+  description: say`Reports a video's progress: its status, the clips that are ready, the voiceover, the final video and, at the end, what was ordered. With [waitSeconds it waits up to that long for the end; if the video is still rendering, call this again|--wait it follows the video to its end]. Costs nothing.`,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   effect: "reads",
   input: () =>

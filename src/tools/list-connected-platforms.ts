@@ -12,7 +12,7 @@ import { defineTool, guidanceFields } from "./tool.ts";
 export const listConnectedPlatforms = defineTool({
   name: "list_connected_platforms",
   title: "List connected platforms",
-  description: "Lists the user's connected accounts, where videos can be published. Costs nothing.",
+  description: say`Lists [the user's|your] connected accounts, where videos can be published. Costs nothing.`,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   effect: "reads",
   // Loose: some hosts send a dummy argument to a tool that takes none.

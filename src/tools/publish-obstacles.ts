@@ -38,7 +38,7 @@ export async function checkBeforePost({ jobId, platforms }: PublishRequest, sour
       jobId,
       notPublished(
         "not_found",
-        "The service knows no job with this jobId.",
+        "The service knows no job with this id.",
         say`Use a [jobId|job's id] that [|call ]list_videos shows, unchanged.`,
       ),
     );

@@ -25,6 +25,7 @@ import {
   inWords,
   isNullWord,
   localTime,
+  optionOf,
   quote,
 } from "../text.ts";
 import { mapFields, mapTexts, MAX_LEVELS } from "../value-at.ts";
@@ -97,9 +98,11 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly name: string;
   readonly title: string;
   /** The most important fact first: some clients cut it. */
-  readonly description: string;
+  readonly description: Text;
+  /** What a person reads of an argument, where the schema speaks to a model. */
+  readonly help?: Readonly<Record<string, string>>;
   /** For clients in which this server asks the user before every order. */
-  readonly descriptionIfAsked?: string;
+  readonly descriptionIfAsked?: Text;
   /** Replaces the description on the sandbox, where nothing is paid, posted or slow. */
   readonly sandboxDescription?: string;
   readonly annotations: Record<`${"readOnly" | "destructive" | "idempotent" | "openWorld"}Hint`, boolean>;
@@ -208,7 +211,8 @@ export async function runTool<Output extends z.ZodObject>(
   guidance.summary = inSentences(
     guidance.summary,
     describeJournal(),
-    ignored.length > 0 && `${nameArguments(ignored)} ${were} ignored: ${tool.name} has no such argument.`,
+    ignored.length > 0 &&
+      say`${nameArguments(ignored)} ${were} ignored: [|call ]${tool.name} has no such [argument|option].`,
   );
   // Only once, since it would otherwise stand in every result of a chat.
   const notice = context.config.sandbox && context.jobs.adviseOnce("sandbox") ? SANDBOX_NOTICE : undefined;
@@ -267,7 +271,7 @@ function refuseDamage(name: string, value: unknown): void {
     const problem = typeof text === "string" ? describeDamage(text) : undefined;
     if (problem === undefined) continue;
     throw invalidInput(
-      say`[The argument |--]${name} ${problem}.`,
+      say`[The argument ${name}|${optionOf(name)}] ${problem}.`,
       "Call again with the whole text as it was meant, in UTF-8.",
     );
   }
@@ -285,21 +289,25 @@ function isAbsent(value: unknown): boolean {
   return value === null || (typeof value === "string" && value.trim() === "");
 }
 
+const ARGUMENTS = say`[arguments|options]`;
+
 function inputError(tool: Pick<Tool, "name" | "input" | "effect">, error: z.ZodError): BridgeError {
   const known = Object.keys(tool.input().shape);
   const unknown = error.issues.flatMap((issue) => (issue.code === "unrecognized_keys" ? issue.keys : []));
-  const are = unknown.length === 1 ? "is not an argument" : "are not arguments";
+  const are = unknown.length === 1 ? say`is not an [argument|option]` : say`are not [arguments|options]`;
+  const all = say`[${known.join(", ")}|${known.map(optionOf).join(", ")}]`;
   const problems = error.issues.slice(0, MAX_PROBLEMS).map((issue) => {
     if (issue.code === "unrecognized_keys")
-      return `${nameArguments(unknown)} ${are} of ${tool.name} (its arguments: ${known.join(", ")})`;
+      return say`${nameArguments(unknown)} ${are} of [|call ]${tool.name} (its ${ARGUMENTS}: ${all})`;
     // An element of a list is shown by its value.
-    const where = issue.path.length === 0 ? "arguments" : say`[|--]${String(issue.path[0])}`;
+    const name = issue.path[0] === undefined ? undefined : String(issue.path[0]);
+    const where = name === undefined ? ARGUMENTS : say`[${name}|${optionOf(name)}]`;
     return issue.input === undefined ? say`${where} is missing` : say`${where}: ${describeIssue(issue)}`;
   });
   const more = error.issues.length > MAX_PROBLEMS ? [`and ${error.issues.length - MAX_PROBLEMS} more`] : [];
   const listed = [...problems, ...more].reduce((one, other) => say`${one}; ${other}`);
   return invalidInput(
-    say`The arguments of ${tool.name} can't be used: ${listed}.`,
+    say`The ${ARGUMENTS} of [|call ]${tool.name} can't be used: ${listed}.`,
     adviceFor(error.issues, tool.effect),
   );
 }
@@ -312,7 +320,7 @@ export function invalidInput(message: Text, nextStep: Text): BridgeError {
 /** The user is asked only about a wish: the next call must not pay for or post what they did not mean. */
 function adviceFor(issues: readonly z.core.$ZodIssue[], effect: Effect): Text {
   if (effect !== "reads" && issues.some(({ code }) => code === "unrecognized_keys"))
-    return say`If one of the listed arguments means the same, use that. Anything else is not possible here: [tell the user, and |]call without it only if [they|you] still want that.`;
+    return say`If one of the listed ${ARGUMENTS} means the same, use that. Anything else is not possible here: [tell the user, and |]call without it only if [they|you] still want that.`;
   if (effect !== "reads" && issues.some(isWish))
     return say`[Tell the user what is allowed and let them choose;|Choose what is allowed, and] call again with that.`;
   const isOne =

@@ -122,7 +122,7 @@ test("one row at fault, and nothing is ordered: every fault is told with its row
   const lines = ran.stderr.split("\n");
   expect(lines).toEqual([
     expect.stringMatching(
-      /^ {2}3 {2}The arguments of generate_video can't be used: --duration: 5 must be .*90\.$/,
+      /^ {2}3 {2}The options of call generate_video can't be used: --duration: 5 must be .*90\.$/,
     ),
     expect.stringMatching(/^ {2}4 {2}.*The service may not have the voice "german".* --confirm [0-9a-f]{6}/),
     "  5  It is the same order as row 2.",

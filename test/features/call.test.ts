@@ -324,13 +324,13 @@ test("call without a tool lists the tools that are offered, and their arguments"
   const reading = await call(["--read-only"]);
   const one = await call(["publish_video", "--help"]);
 
-  const named = (text: string) => TOOLS.filter((tool) => new RegExp(`^${tool}$`, "m").test(text));
+  const named = (text: string) => TOOLS.filter((tool) => new RegExp(`^call ${tool}$`, "m").test(text));
   expect([all, reading, one].map(({ stdout }) => named(stdout))).toEqual([
     TOOLS,
     TOOLS.filter((tool) => /^(get|list)_/.test(tool)),
     ["publish_video"],
   ]);
-  expect(all.stdout).toMatch(/ --waitSeconds NUMBER /);
+  expect(all.stdout).toMatch(/ --wait-seconds NUMBER /);
 });
 
 test("concurrent identical calls, a third one and a running server pay once", async () => {

@@ -154,7 +154,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
 
   test.each([
     [401, KEY_REFUSED],
-    [404, "Following ended. The service knows no job with this jobId (service code refused, HTTP 404)."],
+    [404, "Following ended. The service knows no job with this id (service code refused, HTTP 404)."],
   ])(
     "a wait that HTTP %i ends returns the last known state and the reason",
     async (status, followingEnded) => {

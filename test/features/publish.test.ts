@@ -157,7 +157,7 @@ describe("before a post", () => {
       "is unknown",
       { job: envelope(404, "not_found", "No.") },
       { code: "not_found", retryable: false },
-      "The service knows no job with this jobId. This call published nothing. The same call would fail again. Use a jobId that list_videos shows, unchanged.",
+      "The service knows no job with this id. This call published nothing. The same call would fail again. Use a jobId that list_videos shows, unchanged.",
     ],
     [
       "has no account",

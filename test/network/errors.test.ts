@@ -29,7 +29,7 @@ test.each<[string, ScriptedAnswer]>([
 
   expect(await failureOf(service.getJob(JOB_ID))).toMatchObject({
     code: "not_found",
-    message: expect.stringMatching(/^The service knows no job with this jobId \(.*HTTP 410\)\.$/),
+    message: expect.stringMatching(/^The service knows no job with this id \(.*HTTP 410\)\.$/),
     outcome: "rejected",
   });
 });

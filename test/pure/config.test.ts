@@ -47,7 +47,7 @@ test("without settings, the problems say what to set and where to get a key", ()
     {
       variable: "FACELESS_API_KEY",
       problem: "is not set",
-      fix: "Create a key in the account settings of the service, section API, and put it in this server's settings in your client",
+      fix: "Create a key in the account settings of the service, section API",
     },
     {
       variable: "FACELESS_BASE_URL",

@@ -200,7 +200,10 @@ test.each([
   [{ waitSeconds: -0.1 }, "waitSeconds: -0.1 must be a number of seconds, 0 or more"],
   [{ waitSeconds: "ten" }, 'waitSeconds: "ten" must be a number of seconds, 0 or more'],
   [{ jobId: "null" }, "jobId is missing"],
-  [{ jobId: "../../secret" }, 'jobId: "../../secret" must be the UUID of a job, as list_videos shows it'],
+  [
+    { jobId: "../../secret" },
+    'jobId: "../../secret" must be the UUID of a job, as the list of videos shows it',
+  ],
 ])("get_video_status refuses %j", async (args, problem) => {
   const error = await errorOf(createHarness(getVideoStatus).call({ jobId: JOB_ID, ...args }));
 
