@@ -87,7 +87,7 @@ test.runIf(hasTerminals)("a y typed before the question, without Enter, doesn't 
   child.stdin.write("\n");
   await ended;
 
-  expect(screen).toContain("You did not agree to publish.");
+  expect(screen).toContain("Not posted: you didn't confirm.");
   expect(sent()).toEqual([0, 0]);
 });
 
