@@ -16,6 +16,7 @@ export interface TableRow {
 
 /** In a table of one column, which the first stands for, a comma belongs to the text. */
 const SEPARATORS = [papa.UNIT_SEP, ",", ";", "\t"];
+const MAX_ROWS = 1_000;
 /** Excel leaves out the cells at the end that are empty in this many rows at once. */
 const BLOCK_ROWS = 16;
 
@@ -62,6 +63,8 @@ export function readTable(text: string, columns: readonly string[]): TableRow[] 
     return [{ number: index + 1, problem, cells: Object.fromEntries(named) }];
   });
   if (rows.length === 0) throw new UsageError("the table has no row below its headings");
+  if (rows.length > MAX_ROWS)
+    throw new UsageError(`the table has ${rows.length} rows, more than ${MAX_ROWS}`);
   return rows;
 }
 

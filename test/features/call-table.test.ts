@@ -72,6 +72,7 @@ test.each<[string, string | Buffer, string[], string]>([
     [],
     'the table\'s first row names its columns, among topic, .*; it has "Dauer", "Stil"',
   ],
+  ["has too many rows", `topic${"\nThe tide.".repeat(1_001)}`, [], "the table has 1001 rows, more than 1000"],
   ["names a column twice", "topic,TOPIC\nx,y", [], "the table has the column topic twice"],
   [
     "has an open quotation mark",
