@@ -8,7 +8,7 @@ import { readLanguageTable, SCORE_STEP, TABLE_LANGUAGES } from "./language-table
 /** Languages that the table doesn't have, and the one that it has and that they read like. */
 const RELATIVES = new Map(
   (
-    "af nl,ast es,bs hr,ceb tl,ch es,cnr hr,co it,crh tr,fil tl,fo is,gag tr,gl pt,hil tl,ia es,id ms,jam en," +
+    "af nl,ast es,bs hr,ceb tl,ch es,cnr hr,co it,crh tr,fil tl,fo is,gag tr,gl pt,gsw de,hil tl,ia es,id ms,jam en," +
     "lad es,min ms,nb no,nn no,oc ca,pam tl,pap es,pcm en,sco en,sr hr"
   )
     .split(",")
@@ -20,7 +20,7 @@ const BASE_SCORE = 53;
 /** A text of a language that the table doesn't have is taken to score this much for each n-gram in its own one. */
 const UNKNOWN_SCORE = 25;
 /** Another language is certain if it scores as many times as much as the given one, and this much more. */
-const CERTAIN = { times: 2, more: 150, moreBelowWords: 5, moreIfShort: 250 } as const;
+const CERTAIN = { times: 2, more: 150, moreBelowWords: 7, moreIfShort: 300 } as const;
 /** Texts in a language score about 100 for each n-gram. */
 const TYPICAL = { score: 70, grams: 12 } as const;
 /** English in a few words, or among names, scores half of that. */

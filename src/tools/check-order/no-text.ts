@@ -45,7 +45,7 @@ const NO_TEXT: readonly (readonly [...kind: Kind, wordsBeside: number])[] = [
   [
     TEMPLATE,
     whole(
-      raw`\$\(?[\w.]{1,60}|=[a-z][\w$!:]{0,30}(?:\(.{0,200})?|%[sd@]|lorem ipsum\b[^]{0,5000}`,
+      raw`\$\(?[\w.]{1,60}|=[a-z][\w$!:]{0,30}(?:\(.{0,200})?|%[sd@]|lorem ipsum(?: dolor\b[^]{0,5000})?`,
       raw`(?:your|insert|enter|add|write|type|paste|put)\b[^.!?\n]{0,20}\b(?:topic|text|script|content|title|idea|story|prompt)\b[^.!?\n]{0,20}`,
     ),
     0,
