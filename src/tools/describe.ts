@@ -90,6 +90,11 @@ const age: Sentence = ({ ageMs, isLong, config }) => {
   return `Started ${describeAge(ageMs)}${isLong ? `, much longer than the usual ${usual}` : `; renders take ${usual}`}.`;
 };
 
+/** What a sandbox makes is called so wherever it is told as made or posted. */
+export function videoIn({ sandbox }: Pick<Config, "sandbox">): string {
+  return sandbox ? "sample video" : "video";
+}
+
 /** The sentences of the summary, in this order. */
 const SUMMARY: Readonly<Record<JobState, readonly Sentence[]>> = {
   rendering: [progress, age, unsafeLinks],
@@ -101,10 +106,10 @@ const SUMMARY: Readonly<Record<JobState, readonly Sentence[]>> = {
         : "The render failed, and its credits are refunded automatically.",
   ],
   ready: [
-    ({ job }) =>
+    ({ job, config }) =>
       job.finalVideoUrl === undefined
-        ? `The video is ready: ${describeClips(job)}.`
-        : `Your video is ready: ${job.finalVideoUrl}`,
+        ? `The ${videoIn(config)} is ready: ${describeClips(job)}.`
+        : `Your ${videoIn(config)} is ready: ${job.finalVideoUrl}`,
     ({ isLinkMissing, record }) =>
       isLinkMissing &&
       (record.isLinkUnread === true
@@ -126,7 +131,9 @@ const SUMMARY: Readonly<Record<JobState, readonly Sentence[]>> = {
       const names = titlesOf(posts, ({ result }) => linkOf(result) !== undefined);
       return (
         names &&
-        (config.sandbox ? `In this sandbox it counts as posted to ${names}.` : `It was posted to ${names}.`)
+        (config.sandbox
+          ? `In this sandbox the sample counts as posted to ${names}.`
+          : `It was posted to ${names}.`)
       );
     },
     ({ posts }) => {

@@ -21,7 +21,7 @@ import {
   confirmByUser,
   unlessNull,
 } from "./arguments.ts";
-import { describe, describeEarlierJob, waitFor } from "./describe.ts";
+import { describe, describeEarlierJob, videoIn, waitFor } from "./describe.ts";
 import { defineTool, type Guidance, guidanceFields, invalidInput, type ToolContext } from "./tool.ts";
 import type { Consent, Question } from "./question.ts";
 
@@ -150,7 +150,7 @@ export const generateVideo = defineTool({
         summary: inSentences(
           hasFailed
             ? `The order was accepted, but its render failed at once${refund}: ${describeOrder(order)}.`
-            : `The video was started: ${describeOrder(order)}.`,
+            : `The ${videoIn(config)} was started: ${describeOrder(order)}.`,
           said,
           state !== "rendering" && !hasFailed && `The service gives its status as ${quote(status, 60)}.`,
         ),
@@ -163,7 +163,7 @@ export const generateVideo = defineTool({
     const { jobId, job } = started;
     const latest = typeof job === "object" ? job : undefined;
     return {
-      ...describeEarlier(started, confirm !== undefined),
+      ...describeEarlier(started, config, confirm !== undefined),
       result: {
         ...(latest?.done === true
           ? await describeEnded(latest, context)
@@ -270,13 +270,16 @@ function countWords(topic: string, language: string): string {
   return `${count} ${count === 1 ? unit.slice(0, -1) : unit}`;
 }
 
-function describeEarlier(started: AlreadyStarted, isStale: boolean): Guidance {
+function describeEarlier(started: AlreadyStarted, config: ToolContext["config"], isStale: boolean): Guidance {
   const { ageMs, count, code } = started;
   const others = count > 1 ? ` (there are ${count} of these words)` : "";
   const ordered = `ordered ${describeAge(ageMs)}${others}`;
   const [state, step] = describeEarlierJob(started, ordered);
   return {
-    summary: inSentences(`No new video was started or paid for: ${state}`, isStale && STALE_CODE_SENTENCE),
+    summary: inSentences(
+      `No new ${videoIn(config)} was started${config.sandbox ? "" : " or paid for"}: ${state}`,
+      isStale && STALE_CODE_SENTENCE,
+    ),
     nextStep: inSentences(
       step,
       say`Only if [the user wants|you want] another like it, [call generate_video again with confirm: "${code}"|repeat the call with --confirm ${code}].`,

@@ -26,7 +26,7 @@ const SENTENCES: Readonly<
 > = {
   posted: {
     summary: (names, { isSandbox }) =>
-      isSandbox ? `The sandbox pretends to have posted to ${names}.` : `Posted to ${names}.`,
+      isSandbox ? `The sandbox pretends to have posted the sample to ${names}.` : `Posted to ${names}.`,
     nextStep: giveLinks,
   },
   unlinked: {
@@ -36,7 +36,7 @@ const SENTENCES: Readonly<
   "posted before": {
     summary: (names, { isSandbox }) =>
       isSandbox
-        ? `By an earlier call it counts as posted to ${names}, so it was not sent there again.`
+        ? `By an earlier call the sample counts as posted to ${names}, so it was not sent there again.`
         : `It was posted to ${names} by an earlier call, so it was not sent there again.`,
     nextStep: giveLinks,
   },

@@ -19,7 +19,7 @@ test("a fresh clone without settings makes a sandbox video, and prints it as one
   expect({ code: ran.code, video: jsonOf(ran) }).toEqual({
     code: 0,
     video: expect.objectContaining({
-      summary: expect.stringMatching(/^Your video is ready: http:/),
+      summary: expect.stringMatching(/^Your sample video is ready: http:/),
       status: "completed",
       done: true,
       finalVideoUrl: expect.stringMatching(/^http:.*\.mp4$/),

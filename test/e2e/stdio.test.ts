@@ -47,7 +47,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     await expect.poll(() => client.updates).toContain(`faceless://jobs/${jobId}`);
     const finished = await client.call("get_video_status", { jobId });
     expect(finished.structuredContent).toEqual({
-      summary: expect.stringMatching(/^Your video is ready: http\S+\.mp4$/),
+      summary: expect.stringMatching(/^Your sample video is ready: http\S+\.mp4$/),
       nextStep: "Show the user the link.",
       jobId,
       status: "completed",

@@ -43,7 +43,7 @@ const filesIn = (folder: string) =>
 async function outcome(client: TestClient): Promise<string> {
   const read = async () =>
     String((await client.call("get_video_status", { jobId: JOB_ID })).structuredContent?.["summary"]);
-  const parts = /^Your video is ready: \S+ (.*?)(?: The user can set.*)?$/;
+  const parts = /^Your (?:sample )?video is ready: \S+ (.*?)(?: The user can set.*)?$/;
   let said = "";
   await until(async () => !(said = parts.exec(await read())?.[1] ?? "").includes("will be saved"));
   return said;
@@ -74,7 +74,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     const served = Buffer.from(await (await fetch(finalVideoUrl)).arrayBuffer());
     expect(readFileSync(path).equals(served)).toBe(true);
     expect(status.structuredContent).toMatchObject({ status: "completed", savedTo: path });
-    expect(textOf(status)).toContain(`Your video is ready: ${finalVideoUrl} It is saved as ${path}.`);
+    expect(textOf(status)).toContain(`Your sample video is ready: ${finalVideoUrl} It is saved as ${path}.`);
     const listed = await client.call("list_videos");
     expect(listed.structuredContent).toMatchObject({ videos: [{ jobId, savedTo: path }] });
     expect(await client.read(`faceless://jobs/${jobId}`)).toMatchObject({ savedTo: path });

@@ -54,7 +54,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     await client.call("get_video_status", { jobId, waitSeconds: 50 });
     const { structuredContent } = await client.call("publish_video", { jobId, platforms: ["tiktok"] });
     expect(structuredContent).toMatchObject({
-      summary: "The sandbox pretends to have posted to TikTok.",
+      summary: "The sandbox pretends to have posted the sample to TikTok.",
       nextStep: "Give the user the links of the posts.",
     });
   });
