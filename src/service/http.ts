@@ -1,12 +1,11 @@
-// The one place that sends: only to the origin that may see the key, and within a deadline. Owns the connections.
-// Every failure says whether the request was sent. Knows no operation and no retry. Loaded on first use: undici is
-// heavy.
+// The one place that sends: only to the origin that may see the key, and within a deadline. Owns the
+// connections. Every failure says whether the request was sent. Knows no operation and no retry.
+// Loaded on first use: undici is heavy.
 
 import type { Dispatcher } from "undici";
 import { readWhatHasCome } from "../clock.ts";
 import type { Proxies } from "../config.ts";
-import type { Redact } from "../redact.ts";
-import { decode, EncodingError, encodingsOf } from "./content-encoding.ts";
+import { decode, encodingsOf } from "./content-encoding.ts";
 import { createDispatcher } from "./proxy.ts";
 import type { ResponseHeaders } from "./rate-limiter.ts";
 import { MAX_ANSWER_BYTES, type ServiceResponse } from "./responses.ts";
@@ -19,18 +18,16 @@ export interface HttpRequest {
   readonly url: URL;
   /** An object of this request alone: behind a proxy undici adds headers to it. */
   readonly headers: Record<string, string>;
-  readonly body?: string;
-  /** Removes the key from the answer's headers, before any part of them is shown. */
-  readonly redact: Redact;
+  readonly body?: string | undefined;
   /** The time for everything, including the answer's body. */
   readonly deadlineMs: number;
   /** The time that the failure at the deadline names. Default: `deadlineMs`. */
   readonly toldMs?: number;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Set for a request whose answer must not be lost: false once it must not be sent any more, which is asked just
-   * before its first byte. Once it was sent, cancellation is ignored, and the failure at its deadline carries a promise
-   * of the answer, which may still come within LATE_ANSWER_MS.
+   * Set for a request whose answer must not be lost: false once it must not be sent any more, which is asked
+   * just before its first byte. Once it was sent, cancellation is ignored, and the failure at its deadline
+   * carries a promise of the answer, which may still come within LATE_ANSWER_MS.
    */
   readonly mayBegin?: (() => boolean) | undefined;
   /** True if it opens a connection for this request alone: a kept one may be dead without a sign. */
@@ -79,44 +76,19 @@ export class Http {
 
   /** Returns the whole answer. Throws a TransportFailure. */
   async send(request: HttpRequest): Promise<ServiceResponse> {
-    const { url, deadlineMs, toldMs = deadlineMs, signal, mayBegin, isFresh = false } = request;
+    const { url, signal, mayBegin, isFresh = false } = request;
     if (url.origin !== this.#origin) throw new TypeError("A request must stay at the service's origin.");
     if (this.#isDestroyed) throw new TransportFailure({ ...SHUTTING_DOWN, sent: false });
     if (signal?.aborted === true) throw new TransportFailure({ ...CANCELLED, sent: false });
-
-    const exchange = new Exchange(request);
-    this.#exchanges.add(exchange);
-    const mustFinish = () => mayBegin !== undefined && exchange.isSent;
-    const onCancel = () => {
-      if (!mustFinish()) exchange.giveUp(CANCELLED);
-    };
-    signal?.addEventListener("abort", onCancel, { once: true });
-    let timer: NodeJS.Timeout | undefined;
-    let isOver = false;
     // On a connection that is dead without a sign, the outcome of a paid request would be unknown.
     const dispatcher = mayBegin !== undefined || isFresh ? this.#fresh : this.#shared;
-    const answer = exchange.run(dispatcher).finally(() => {
-      isOver = true;
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", onCancel);
-      this.#exchanges.delete(exchange);
-    });
-    const at = (delayMs: number, action: () => void) => {
-      const onTime = async () => {
-        await readWhatHasCome(() => exchange.progress);
-        if (!isOver) action();
-      };
-      timer = setTimeout(() => void onTime(), delayMs).unref();
-    };
-    const deadline = new Promise<never>((_, reject) => {
-      at(deadlineMs, () => {
-        if (dispatcher === this.#shared) this.#dropKept();
-        if (!mustFinish()) return exchange.giveUp(tookTooLong(toldMs));
-        reject(exchange.failure({ ...tookTooLong(toldMs), late: answer }));
-        at(LATE_ANSWER_MS, () => exchange.giveUp(tookTooLong(deadlineMs + LATE_ANSWER_MS)));
-      });
-    });
-    return Promise.race([answer, deadline]);
+    try {
+      return await new Exchange(request, this.#exchanges).run(dispatcher);
+    } catch (error) {
+      const isTimeout = error instanceof TransportFailure && error.facts.kind === "timeout";
+      if (isTimeout && dispatcher === this.#shared) this.#dropKept();
+      throw error;
+    }
   }
 
   /** Gives up all connections that were kept so far: what killed one may have killed the others. */
@@ -140,46 +112,83 @@ export class Http {
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: HttpRequest;
+  /** Those that are not over yet. */
+  readonly #open: Set<Exchange>;
   #resolve: (answer: ServiceResponse) => void = () => {};
   #reject: (failure: TransportFailure) => void = () => {};
+  #timer: NodeJS.Timeout | undefined;
+  #isLate = false; // true once the caller was told that there is no answer yet
   #controller: Dispatcher.DispatchController | undefined; // set once the request counts as sent
   #givenUp: TransportFailure | undefined;
   #status: number | undefined;
-  readonly #headers: Record<string, ResponseHeaders[string]> = {};
+  #headers: ResponseHeaders = {};
   readonly #chunks: Buffer[] = [];
 
-  constructor(request: HttpRequest) {
+  constructor(request: HttpRequest, open: Set<Exchange>) {
     this.#request = request;
-  }
-
-  /** Changes with each part of the answer. */
-  get progress(): number {
-    return this.#chunks.length + (this.#status ?? 0);
-  }
-
-  get isSent(): boolean {
-    return this.#controller !== undefined;
+    this.#open = open;
   }
 
   run(dispatcher: Dispatcher): Promise<ServiceResponse> {
-    const { url, method, headers, body = null } = this.#request;
+    const { url, method, headers, body = null, deadlineMs, toldMs = deadlineMs, signal } = this.#request;
+    this.#open.add(this);
+    this.#expireAfter(deadlineMs, toldMs);
+    signal?.addEventListener("abort", this.#onCancel, { once: true });
+    const answer = this.#answer();
+    const path = `${url.pathname}${url.search}`;
+    dispatcher.dispatch({ origin: url.origin, path, method, headers, body }, this);
+    return answer;
+  }
+
+  /** The answer, for whoever waits for it from now on. */
+  #answer(): Promise<ServiceResponse> {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
-      const path = `${url.pathname}${url.search}`;
-      dispatcher.dispatch({ origin: url.origin, path, method, headers, body }, this);
     });
   }
 
-  failure(reason: Reason, cause?: unknown): TransportFailure {
-    return new TransportFailure({ ...reason, sent: this.isSent, status: this.#status }, cause);
+  #end(outcome: ServiceResponse | TransportFailure): void {
+    if (!this.#open.delete(this)) return;
+    clearTimeout(this.#timer);
+    this.#request.signal?.removeEventListener("abort", this.#onCancel);
+    if (outcome instanceof TransportFailure) this.#reject(outcome);
+    else this.#resolve(outcome);
+  }
+
+  #failure(reason: Reason, cause?: unknown): TransportFailure {
+    const sent = this.#controller !== undefined;
+    return new TransportFailure({ ...reason, sent, status: this.#status }, cause);
   }
 
   /** Ends it at any stage. Before onRequestStart, undici has no way to abort; that then aborts it unsent. */
   giveUp(reason: Reason): void {
-    this.#givenUp = this.failure(reason);
-    this.#reject(this.#givenUp);
+    this.#givenUp = this.#failure(reason);
+    this.#end(this.#givenUp);
     this.#controller?.abort(this.#givenUp);
+  }
+
+  get #mustFinish(): boolean {
+    return this.#request.mayBegin !== undefined && this.#controller !== undefined;
+  }
+
+  readonly #onCancel = () => {
+    if (!this.#mustFinish) this.giveUp(CANCELLED);
+  };
+
+  #expireAfter(delayMs: number, toldMs: number): void {
+    const expire = async () => {
+      await readWhatHasCome(() => this.#chunks.length + (this.#status ?? 0));
+      if (!this.#open.has(this)) return;
+      if (!this.#mustFinish || this.#isLate) return this.giveUp(tookTooLong(toldMs));
+      this.#isLate = true;
+      const reject = this.#reject;
+      const late = this.#answer();
+      late.catch(() => {});
+      reject(this.#failure({ ...tookTooLong(toldMs), late }));
+      this.#expireAfter(LATE_ANSWER_MS, delayMs + LATE_ANSWER_MS);
+    };
+    this.#timer = setTimeout(() => void expire(), delayMs).unref();
   }
 
   /** undici calls this just before it writes the header: from here on, the request counts as sent. */
@@ -192,11 +201,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseStart(_: unknown, status: number, headers: ResponseHeaders): void {
     // A status below 200 only says that an answer will come.
-    if (status < 200) return;
-    this.#status = status;
-    const { redact } = this.#request;
-    for (const [name, value] of Object.entries(headers))
-      this.#headers[name] = typeof value === "string" ? redact(value) : value?.map(redact);
+    if (status >= 200) [this.#status, this.#headers] = [status, headers];
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
@@ -206,22 +211,19 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     const body = Buffer.concat(this.#chunks);
     const encodings = encodingsOf(this.#headers["content-encoding"], body);
-    if (encodings.length === 0) return this.#resolve(this.#answer(body));
+    if (encodings.length === 0) return this.#endWith(body);
     decode(body, encodings).then(
-      (decoded) => this.#resolve(this.#answer(decoded)),
-      (error: unknown) => {
-        const reason = error instanceof EncodingError ? error.failure : explainNetworkError(error);
-        this.#reject(this.failure(reason, error));
-      },
+      (decoded) => this.#endWith(decoded),
+      (error: unknown) => this.onResponseError(undefined, error),
     );
   }
 
-  #answer(body: Buffer): ServiceResponse {
-    return { status: this.#status ?? 0, headers: this.#headers, text: UTF8.decode(body) };
+  #endWith(body: Buffer): void {
+    this.#end({ status: this.#status ?? 0, headers: this.#headers, text: UTF8.decode(body) });
   }
 
   onResponseError(_: unknown, error: unknown): void {
-    this.#reject(this.failure(explainNetworkError(error), error));
+    this.#end(this.#failure(explainNetworkError(error), error));
   }
 }
 

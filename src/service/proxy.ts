@@ -1,23 +1,19 @@
-// The connections to the outside, for the service and for downloads: direct, or through the user's proxy. Knows
-// nothing of what is sent.
+// The connections to the outside, for the service and for downloads: direct, or through the user's proxy.
+// Knows nothing of what is sent.
 
 import type { IncomingHttpHeaders } from "node:http";
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import type { Proxies } from "../config.ts";
-import { ProxyError } from "./transport-failure.ts";
+import { networkError, ProxyError } from "./transport-failure.ts";
 
 /** A name lookup, all addresses of the host and TLS. */
 const CONNECT_TIMEOUT_MS = 5_000;
-
-function isProxied({ http, https }: Proxies): boolean {
-  return http !== undefined || https !== undefined;
-}
 
 /** Opens a connection for each request that is in flight: one that hangs while connecting delays no other. */
 export function createDispatcher(proxies: Proxies, options: Omit<Agent.Options, "connect">): Dispatcher {
   const timeout = CONNECT_TIMEOUT_MS;
   const direct = { ...options, connect: { timeout } };
-  if (!isProxied(proxies)) return new Agent(direct);
+  if (proxies.http === undefined && proxies.https === undefined) return new Agent(direct);
   // undici uses HTTP_PROXY if HTTPS_PROXY is missing, and a remote service is reached by https.
   const variable = proxies.https === undefined ? "HTTP_PROXY" : "HTTPS_PROXY";
   return new EnvHttpProxyAgent({
@@ -55,11 +51,7 @@ function createProxyPool(proxy: URL, options: Pool.Options, variable: string): D
 /** A proxy's 407. Without a scheme it is taken for one that asks for a password. */
 function passwordError({ username, password }: URL, headers: IncomingHttpHeaders): Error {
   const schemes = [headers["proxy-authenticate"] ?? "basic"].flat().join();
+  if (!/\bbasic\b/i.test(schemes)) return networkError("PROXY_WANTS_OTHER_SIGN_IN");
   const isSent = username !== "" && password !== ""; // undici sends neither alone
-  const code = !/\bbasic\b/i.test(schemes)
-    ? "PROXY_WANTS_OTHER_SIGN_IN"
-    : isSent
-      ? "PROXY_REFUSES_PASSWORD"
-      : "PROXY_WANTS_PASSWORD";
-  return Object.assign(new Error("The proxy answered HTTP 407."), { code });
+  return networkError(isSent ? "PROXY_REFUSES_PASSWORD" : "PROXY_WANTS_PASSWORD");
 }

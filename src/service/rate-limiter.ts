@@ -9,11 +9,6 @@ export type RequestKind = "user" | "background";
 /** Names in lower case. */
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** One reserved request. Release it exactly once, with the response if there was one. */
-export interface Permit {
-  release(response?: { readonly status: number; readonly headers: ResponseHeaders }): void;
-}
-
 /** The share of the limit that polls leave to calls. */
 const RESERVE = 0.4;
 /** A reset has whole seconds, so a window may end up to a second later than it says. */
@@ -36,7 +31,7 @@ export class RateLimiter {
   #limit = Infinity; // requests per window; Infinity until the service has named one
   #remaining = Infinity; // as last reported, not counting what is in flight
   #resetsAtMs = Infinity; // end of the window; Infinity if the service does not say, or it is over
-  #resetUnitMs: 1 | 1000 | undefined; // the unit of a reset that counts from now, once two samples have shown it
+  #resetUnitMs: 1 | 1000 | undefined; // of a reset that counts from now, once two samples have shown it
   #hasLongReset = false; // true once a reset was too many seconds for a window
   #lastReset: { readonly count: number; readonly atMs: number } | undefined; // the previous sample
   #pausedUntilMs = -Infinity; // set by a 429; nothing is sent before
@@ -46,17 +41,17 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** Reserves a request, or says how long to wait before trying again. */
-  tryAcquire(kind: RequestKind): Permit | { readonly retryInMs: number } {
+  /** Reserves a request and returns 0, or returns the milliseconds to wait before trying again. */
+  tryAcquire(kind: RequestKind): number {
     const retryInMs = this.waitMs(kind);
-    if (retryInMs > 0) return { retryInMs };
-    this.#inFlight += 1;
-    return {
-      release: (response) => {
-        this.#inFlight -= 1;
-        if (response !== undefined) this.#update(response.status, response.headers);
-      },
-    };
+    if (retryInMs === 0) this.#inFlight += 1;
+    return retryInMs;
+  }
+
+  /** Ends a reserved request, with its response if there was one. */
+  release(response?: { readonly status: number; readonly headers: ResponseHeaders }): void {
+    this.#inFlight -= 1;
+    if (response !== undefined) this.#update(response.status, response.headers);
   }
 
   /** Milliseconds until `tryAcquire` may succeed; 0 for now. */
@@ -84,9 +79,7 @@ export class RateLimiter {
     const limit = readNumber(headers["x-ratelimit-limit"]);
     if (limit === 0) {
       // A service with a limit of 0 would not answer, so 0 means that this account has no limit.
-      this.#limit = Infinity;
-      this.#remaining = Infinity;
-      this.#resetsAtMs = Infinity;
+      this.#limit = this.#remaining = this.#resetsAtMs = Infinity;
     } else {
       const resetInMs = this.#readResetMs(headers);
       this.#limit = limit ?? this.#limit;
@@ -105,12 +98,11 @@ export class RateLimiter {
   #readResetMs(headers: ResponseHeaders): number | undefined {
     const header = headers["x-ratelimit-reset"];
     const count = readNumber(header);
-    const nowMs = serviceNowMs(headers, this.#clock.now());
-    if (count === undefined) return msUntil(Date.parse(String(header)), nowMs);
-    if (count >= FIRST_TIME) return timeMsUntil(count, nowMs);
+    if (count === undefined || count >= FIRST_TIME)
+      return msUntil(header, serviceNowMs(headers, this.#clock.now()));
     this.#compareResets({ count, atMs: this.#clock.monotonicMs() });
     this.#hasLongReset ||= count > 3_600;
-    // Most windows last an hour at most. If the guess is wrong, a request is sent too soon, and the service says so.
+    // Most windows last an hour at most. After a wrong guess a request is sent too soon, and the service says so.
     const unitMs = this.#resetUnitMs ?? (this.#hasLongReset ? 1 : 1000);
     return Math.min(MAX_WAIT_MS, unitMs * count);
   }
@@ -126,27 +118,25 @@ export class RateLimiter {
   }
 }
 
-/** Retry-After in milliseconds: seconds, a date or, as some services write it, a time. `nowMs` is since the epoch. */
+/** Retry-After in milliseconds: seconds, a date or a time. `nowMs` is since the epoch. */
 export function readRetryAfterMs(headers: ResponseHeaders, nowMs: number): number | undefined {
-  const seconds = readNumber(headers["retry-after"]);
-  if (seconds !== undefined && seconds >= FIRST_TIME)
-    return timeMsUntil(seconds, serviceNowMs(headers, nowMs));
-  if (seconds !== undefined) return Math.min(MAX_WAIT_MS, 1000 * seconds);
-  return msUntil(Date.parse(String(headers["retry-after"])), serviceNowMs(headers, nowMs));
+  const value = headers["retry-after"];
+  const count = readNumber(value);
+  return count !== undefined && count < FIRST_TIME
+    ? Math.min(MAX_WAIT_MS, 1000 * count)
+    : msUntil(value, serviceNowMs(headers, nowMs));
 }
 
-/** The time of the service's clock: this computer's may be hours off, as after a virtual machine has slept. */
+/** The time of the service's clock: this computer's may be hours off, as after a sleep. */
 function serviceNowMs(headers: ResponseHeaders, nowMs: number): number {
   return Date.parse(String(headers["date"])) || nowMs;
 }
 
-/** A time in seconds or milliseconds since the epoch, by its magnitude. */
-function timeMsUntil(time: number, nowMs: number): number | undefined {
-  return msUntil(time >= 100 * FIRST_TIME ? time : 1000 * time, nowMs);
-}
-
-/** Returns undefined for NaN, which is not a time. */
-function msUntil(timeMs: number, nowMs: number): number | undefined {
+/** The time until a date, or until a time since the epoch in seconds or, by its magnitude, milliseconds. */
+function msUntil(value: ResponseHeaders[string], nowMs: number): number | undefined {
+  const time = readNumber(value);
+  const timeMs =
+    time === undefined ? Date.parse(String(value)) : time * (time >= 100 * FIRST_TIME ? 1 : 1000);
   return Number.isNaN(timeMs) ? undefined : Math.min(MAX_WAIT_MS, Math.max(0, timeMs - nowMs));
 }
 

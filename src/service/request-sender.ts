@@ -21,7 +21,7 @@ import {
 import { type ServiceResponse, type JsonReader, jsonReader, type ParsedResponse } from "./responses.ts";
 import type { Http } from "./http.ts";
 import { objectOf } from "./openapi.ts";
-import { type Permit, RateLimiter, readRetryAfterMs, type RequestKind } from "./rate-limiter.ts";
+import { RateLimiter, readRetryAfterMs, type RequestKind } from "./rate-limiter.ts";
 import { type Method, MIN_ATTEMPT_MS, planAttempt, retryDelayMs } from "./retry.ts";
 import { TransportFailure } from "./transport-failure.ts";
 
@@ -37,8 +37,8 @@ export interface CallOptions {
   /** True if it uses no kept connection, which may be dead: a late answer would be useless. */
   readonly isFresh?: boolean | undefined;
   /**
-   * The journal's entry of a paid or public request, recorded at this time since the epoch by this computer's clock. The
-   * Idempotency-Key is its id, so that what is repeated on its way is known to be one request.
+   * The journal's entry of a paid or public request, recorded at this time by this computer's clock, and the
+   * Idempotency-Key: what is repeated on its way is known to be one request.
    */
   readonly entry?: { readonly id: string; readonly begunAtMs: number } | undefined;
 }
@@ -76,7 +76,6 @@ export class RequestSender {
   readonly #redact: Redact;
   readonly #http: Http;
   readonly #options: SenderOptions;
-  readonly #clock: Clock;
 
   /** Loads the HTTP client first. */
   static async open(options: SenderOptions): Promise<RequestSender> {
@@ -88,7 +87,6 @@ export class RequestSender {
     const { config, clock } = options;
     this.#options = options;
     this.#http = http;
-    this.#clock = clock;
     this.#redact = createRedact(config.apiKey);
     this.json = jsonReader(this.#redact, config.baseUrl);
     this.limiter = new RateLimiter(clock);
@@ -109,7 +107,7 @@ export class RequestSender {
   }
 
   /**
-   * Sends a request, as soon as the rate limiter allows and as often as retry.ts does. `read` makes the result of
+   * Sends a request as soon as the rate limiter allows, and as often as retry.ts does. `read` makes the result of
    * an answer or throws a BridgeError. Throws BridgeErrors alone; for a POST without an answer in time a
    * DeadlineError of the result.
    */
@@ -117,18 +115,12 @@ export class RequestSender {
     operation: Operation,
     parts: RequestParts,
     read: (answer: ParsedResponse) => Result,
-    {
-      signal,
-      deadlineMs = DEADLINE_MS[operation.method],
-      minPauseMs = 0,
-      background = false,
-      isFresh = false,
-      entry,
-    }: CallOptions = {},
+    options: CallOptions = {},
   ): Promise<Result> {
     const { method } = operation;
     const { url, body } = parts;
-    const clock = this.#clock;
+    const { signal, deadlineMs = DEADLINE_MS[method], minPauseMs, background = false, entry } = options;
+    const { clock, random } = this.#options;
     const endsAtMs = clock.monotonicMs() + deadlineMs;
     const { begunAtMs = clock.now() } = entry ?? {};
     // While the process sleeps, only the wall clock goes on, and others may take the entry's outcome for unknown.
@@ -138,30 +130,33 @@ export class RequestSender {
     for (let attempt = 1; ; attempt++) {
       let failure: BridgeError;
       try {
-        const permit = await this.#acquire(operation, background ? "background" : "user", leftMs, signal);
+        const kind = background ? "background" : "user";
+        for (let waited = 0; ; waited++) {
+          if (signal?.aborted === true) throw cancelledError(operation);
+          const waitMs = this.#acquire(operation, kind, leftMs(), waited > 0);
+          if (waitMs === 0) break;
+          await pause(clock, waitMs, signal);
+        }
         let response: ServiceResponse | undefined;
         const plan = planAttempt({ method, attempt, remainingMs: leftMs() }, background);
+        const headers: Record<string, string> = { ...this.#headers, ...parts.headers };
+        if (body !== undefined) headers["content-type"] = "application/json";
+        if (entry !== undefined) headers["idempotency-key"] = `"${entry.id}"`;
         try {
           response = await this.#http.send({
             method: parts.method ?? method,
             url,
-            headers: {
-              ...this.#headers,
-              ...(body !== undefined && { "content-type": "application/json" }),
-              ...(entry !== undefined && { "idempotency-key": `"${entry.id}"` }),
-              ...parts.headers,
-            },
-            ...(body !== undefined && { body }),
-            redact: this.#redact,
+            headers,
+            body,
             deadlineMs: plan.deadlineMs,
             // A read that fails has used up the whole call, with all its attempts.
             toldMs: method === "GET" ? deadlineMs : plan.deadlineMs,
-            isFresh: isFresh || plan.isFresh,
+            isFresh: options.isFresh === true || plan.isFresh,
             signal,
             mayBegin: method === "POST" ? () => leftMs() >= MIN_ATTEMPT_MS.POST : undefined,
           });
         } finally {
-          permit.release(response);
+          this.limiter.release(response);
         }
         return readResponse(response);
       } catch (error) {
@@ -170,16 +165,27 @@ export class RequestSender {
       // The poller itself repeats a failed poll.
       if (background) throw failure;
       const failed = { method, attempt, failure: failure.facts, minPauseMs, remainingMs: leftMs() };
-      const delayMs = retryDelayMs(failed, this.#options.random);
+      const delayMs = retryDelayMs(failed, random);
       if (delayMs === undefined) throw failure;
       await pause(clock, delayMs, signal);
       if (signal?.aborted === true) throw cancelledError(operation, failure.facts.outcome);
     }
   }
 
-  #parseBody(response: ServiceResponse): ParsedResponse {
-    const json = this.json.parse(response.text);
-    return { ...response, json, ...(json === undefined && { page: this.json.readPage(response.text) }) };
+  /** Reserves a request and returns 0, or returns the wait. Throws a BridgeError if too little time is left. */
+  #acquire(operation: Operation, kind: RequestKind, leftMs: number, hasWaited: boolean): number {
+    const { method } = operation;
+    const neededMs = MIN_ATTEMPT_MS[method];
+    // A GET that is cut short loses nothing, so it needs this time only after a wait.
+    if ((method === "POST" || hasWaited) && leftMs < neededMs) throw outOfTimeError(operation);
+    const waitMs = this.limiter.tryAcquire(kind);
+    if (waitMs > 0 && waitMs + neededMs > leftMs) throw rateLimitedError(operation, waitMs);
+    return waitMs;
+  }
+
+  #parseBody({ status, headers, text }: ServiceResponse): ParsedResponse {
+    const json = this.json.parse(text);
+    return { status, headers, text, json, page: json === undefined ? this.json.readPage(text) : undefined };
   }
 
   /** The documented fields of a 2xx answer. Throws a BridgeError for any other one. */
@@ -196,59 +202,39 @@ export class RequestSender {
   /** The JSON of a 2xx answer. Throws a BridgeError for any other one. */
   accept(operation: Operation, answer: ParsedResponse): unknown {
     const { status, json } = answer;
+    if (status >= 200 && status < 300) return json;
     // The results of a post count whatever its status is. In another form they prove nothing.
     const { results = [] } = objectOf(json);
-    const hasResults = !Array.isArray(results) || results.length > 0;
-    if ((status < 200 || status >= 300) && !hasResults) throw this.refusal(operation, answer);
+    if (Array.isArray(results) && results.length === 0) throw this.refusal(operation, answer);
     return json;
   }
 
   /** Explains an answer that is not 2xx. */
   refusal(operation: Operation, answer: ParsedResponse): BridgeError {
     const { status, headers } = answer;
+    const { clock, config } = this.#options;
     // After a 429 the limiter's pause includes its Retry-After.
     const retryAfterMs =
-      status === 429 ? this.limiter.waitMs("user") : readRetryAfterMs(headers, this.#clock.now());
-    const { isSandbox } = this.#options.config;
-    return statusError(operation, answer, { retryAfterMs, isSandbox });
+      status === 429 ? this.limiter.waitMs("user") : readRetryAfterMs(headers, clock.now());
+    // What is shown of it is cut, so the key is removed first.
+    const location = this.#redact(String(headers["location"] ?? ""));
+    const shown = { ...answer, headers: { ...headers, location } };
+    return statusError(operation, shown, { retryAfterMs, isSandbox: config.isSandbox });
   }
 
   /** Closes every connection at once. */
   close(): void {
     this.#http.destroy();
   }
-
-  /** Waits for the rate limiter as long as time is left. Throws a BridgeError: nothing was sent. */
-  async #acquire(
-    operation: Operation,
-    kind: RequestKind,
-    timeLeftMs: () => number,
-    signal: AbortSignal | undefined,
-  ): Promise<Permit> {
-    const { method } = operation;
-    const neededMs = MIN_ATTEMPT_MS[method];
-    for (let hasWaited = false; ; hasWaited = true) {
-      if (signal?.aborted === true) throw cancelledError(operation);
-      const leftMs = timeLeftMs();
-      // A GET that is cut short loses nothing, so it needs this time only after a wait.
-      if ((method === "POST" || hasWaited) && leftMs < neededMs) throw outOfTimeError(operation);
-      const permit = this.limiter.tryAcquire(kind);
-      if ("release" in permit) return permit;
-      const { retryInMs } = permit;
-      if (retryInMs + neededMs > leftMs) throw rateLimitedError(operation, retryInMs);
-      // The next turn checks the signal.
-      await pause(this.#clock, retryInMs, signal);
-    }
-  }
 }
 
-/** Turns the failure that came instead of an answer into a BridgeError. `read` reads the answer that may still come. */
+/** Turns a failure without an answer into a BridgeError. `read` reads the answer that may still come. */
 function explain(
   operation: Operation,
   error: unknown,
   read: (response: ServiceResponse) => unknown,
 ): BridgeError {
-  // An error that is explained already, or a bug of ours, which must not look like a request that was not sent.
+  // Explained already, or a bug of ours, which must not look like a request that was not sent.
   if (!(error instanceof TransportFailure))
     return toBridgeError(error, operation.method === "GET" ? "rejected" : "unknown");
   const explained = transportError(operation, error);

@@ -12,7 +12,7 @@ export interface FailedAttempt {
   readonly attempt: number;
   readonly failure: Pick<BridgeErrorFacts, "code" | "outcome" | "retryable" | "retryAfterSeconds">;
   /** The shortest pause before the next attempt. */
-  readonly minPauseMs?: number;
+  readonly minPauseMs?: number | undefined;
   /** The time until the call's deadline. */
   readonly remainingMs: number;
 }

@@ -19,112 +19,127 @@ export interface NetworkFailure {
 export const TRY_AGAIN: Text = say`Try again [once, in a minute. If that fails too, tell the user|in a minute].`;
 export const CHECK_URL =
   "Check FACELESS_BASE_URL: it must lead to the service itself, not to its website or a sign-in page.";
+const CHECK_GATEWAY =
+  "Try again in a minute. If that fails too, a gateway in front of the service compresses wrongly: " +
+  "its operator has to correct it.";
 const CHECK_NETWORK = "Check the network, the proxy settings and FACELESS_BASE_URL.";
 
-/** By the codes of Node and undici, which never say whether the request was sent. */
-export const NETWORK_FAILURES: Readonly<Record<string, NetworkFailure>> = {
-  UND_ERR_CONNECT_TIMEOUT: failure(
+/**
+ * By patterns of the codes of Node, undici and this server, of which the first that fits counts. Codes never say whether
+ * the request was sent. `%s` stands for the code.
+ */
+const FAILURES: Readonly<Record<string, readonly [reason: string, fix: Text, kind?: FailureKind]>> = {
+  UND_ERR_CONNECT_TIMEOUT: [
     "no connection within 5 s",
-    "Check the network. If the service is reached only through a proxy, set HTTPS_PROXY. A firewall may block the way.",
+    "Check the network. If the service is reached only through a proxy, set HTTPS_PROXY. " +
+      "A firewall may block the way.",
     "timeout",
-  ),
-  UND_ERR_HEADERS_TIMEOUT: failure("the answer took too long", TRY_AGAIN, "timeout"),
-  UND_ERR_RES_EXCEEDED_MAX_SIZE: failure("it is larger than 4 MB", CHECK_URL, "unreadable"),
-  UND_ERR_HEADERS_OVERFLOW: failure("its headers are larger than 64 kB", CHECK_URL, "unreadable"),
-  UND_ERR_ABORTED: failure(
+  ],
+  UND_ERR_HEADERS_TIMEOUT: ["the answer took too long", TRY_AGAIN, "timeout"],
+  "UND_ERR_RES_EXCEEDED_MAX_SIZE|ERR_BUFFER_TOO_LARGE": ["it is larger than 4 MB", CHECK_URL, "unreadable"],
+  UND_ERR_HEADERS_OVERFLOW: ["its headers are larger than 64 kB", CHECK_URL, "unreadable"],
+  DAMAGED_ENCODING: ["its compression is damaged", CHECK_GATEWAY, "unreadable"],
+  UNKNOWN_ENCODING: ["this server can't undo its compression", CHECK_GATEWAY, "unreadable"],
+  UND_ERR_ABORTED: [
     "the proxy refused the connection",
-    "Ask the operator of the proxy to allow this host, or name the host in NO_PROXY if it can be reached directly.",
-  ),
-  PROXY_WANTS_PASSWORD: failure(
+    "Ask the operator of the proxy to allow this host, or name it in NO_PROXY if it can be reached directly.",
+  ],
+  PROXY_WANTS_PASSWORD: [
     "the proxy asks for a user name and a password, and its setting has none (HTTP 407)",
     "Put them into the proxy's setting, as in http://user:password@proxy.example:8080.",
-  ),
-  PROXY_REFUSES_PASSWORD: failure(
+  ],
+  PROXY_REFUSES_PASSWORD: [
     "the proxy refuses the user name and the password that its setting has (HTTP 407)",
-    "Correct them in the proxy's setting. Some characters are written there in another way: @ as %40, / as %2F, % as %25.",
-  ),
-  PROXY_WANTS_OTHER_SIGN_IN: failure(
+    "Correct them in the proxy's setting. " +
+      "Some characters are written there in another way: @ as %40, / as %2F, % as %25.",
+  ],
+  PROXY_WANTS_OTHER_SIGN_IN: [
     "the proxy takes no password but NTLM, Kerberos or another sign-in that this server can't make (HTTP 407)",
-    "Run a small proxy that signs in for this computer, such as Px or Cntlm, and put its address into the proxy's setting, such as http://127.0.0.1:3128. Or ask the operator of the proxy to let this host through without a sign-in.",
-  ),
-  ECONNREFUSED: failure(
-    "connection refused (ECONNREFUSED)",
+    "Run a small proxy that signs in for this computer, such as Px or Cntlm, and put its address into the " +
+      "proxy's setting, such as http://127.0.0.1:3128. " +
+      "Or ask the operator of the proxy to let this host through without a sign-in.",
+  ],
+  ECONNREFUSED: [
+    "connection refused (%s)",
     "Nothing listens at this address: check the host and the port in FACELESS_BASE_URL.",
-  ),
-  ...failures(["ECONNRESET", "UND_ERR_SOCKET"], "the connection was closed", CHECK_NETWORK),
-  ...failures(["ETIMEDOUT"], "no address of the host answered in time", CHECK_NETWORK),
-  ...failures(
-    ["ENOTFOUND", "EAI_AGAIN"],
-    "the host name could not be resolved",
+  ],
+  "ECONNRESET|UND_ERR_SOCKET": ["the connection was closed (%s)", CHECK_NETWORK],
+  ETIMEDOUT: ["no address of the host answered in time (%s)", CHECK_NETWORK],
+  "ENOTFOUND|EAI_AGAIN": [
+    "the host name could not be resolved (%s)",
     "Check the spelling of the host in FACELESS_BASE_URL, and that this computer is online.",
-  ),
-  ...failures(
-    ["EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"],
-    "there is no route to it",
+  ],
+  "EHOSTUNREACH|ENETUNREACH|ENETDOWN": [
+    "there is no route to it (%s)",
     "Check that this computer is online.",
-  ),
-  ...failures(
-    [
-      "DEPTH_ZERO_SELF_SIGNED_CERT",
-      "SELF_SIGNED_CERT_IN_CHAIN",
-      "UNABLE_TO_GET_ISSUER_CERT",
-      "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-      "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-    ],
-    "TLS failed: the issuer of the certificate is not trusted",
-    "If the service or your company's network has a certificate authority of its own, set NODE_EXTRA_CA_CERTS to the path of its certificate (PEM) in the env of this server's entry.",
-  ),
-  ...failures(
-    ["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"],
-    "TLS failed: the certificate is not valid today",
-    "Check the clock of this computer. If it is right, the service's operator has to renew the certificate.",
-  ),
-  ...failures(
-    ["ERR_TLS_CERT_ALTNAME_INVALID"],
-    "TLS failed: the certificate belongs to another host",
+  ],
+  ".*_SELF_SIGNED_CERT|SELF_SIGNED_CERT.*|UNABLE_TO_(?:GET|VERIFY)_.*": [
+    "TLS failed: the issuer of the certificate is not trusted (%s)",
+    "If the service or your company's network has a certificate authority of its own, set NODE_EXTRA_CA_CERTS " +
+      "to the path of its certificate (PEM) in the env of this server's entry.",
+  ],
+  "CERT_HAS_EXPIRED|CERT_NOT_YET_VALID": [
+    "TLS failed: the certificate is not valid today (%s)",
+    "Check the clock of this computer. " +
+      "If it is right, the service's operator has to renew the certificate.",
+  ],
+  ERR_TLS_CERT_ALTNAME_INVALID: [
+    "TLS failed: the certificate belongs to another host (%s)",
     "Check the spelling of the host in FACELESS_BASE_URL.",
-  ),
-  ...failures(
+  ],
+  "ERR_SSL_(?:TLSV13_ALERT_CERTIFICATE_REQUIRED|SSLV3_ALERT_HANDSHAKE_FAILURE|SSLV3_ALERT_BAD_CERTIFICATE)": [
+    "TLS failed: the other side wants a certificate of this computer, or another version of TLS (%s)",
+    "This server can't show a certificate. " +
+      "Ask the operator of the service or its gateway for an address that needs none.",
+  ],
+  "EPROTO|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG": [
+    "TLS failed: the other side does not speak TLS (%s)",
+    "Check the port in FACELESS_BASE_URL: something that does not speak TLS answers there. " +
+      "The usual port for https needs no number.",
+  ],
+  "ERR_(?:SSL|TLS)_.*|.*(?:CERT|ISSUER|SIGNATURE).*": [
+    "TLS failed (%s)",
+    "Check the host and the port in FACELESS_BASE_URL, and whether something inspects the connection.",
+  ],
+  // undici's assertions check what an answer may be, such as its status.
+  "ERR_ASSERTION|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|HPE_(?:INVALID_(?:H|T|CH)|UNEXPECTED_CONTENT|CR_|LF_).*":
     [
-      "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED",
-      "ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE",
-      "ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE",
+      "the answer breaks the rules of HTTP (%s)",
+      "Try from another network. " +
+        "If that fails too, a gateway of the service sends wrong headers: its operator has to correct it.",
     ],
-    "TLS failed: the other side wants a certificate of this computer, or another version of TLS",
-    "This server can't show a certificate. Ask the operator of the service or its gateway for an address that needs none.",
-  ),
-  ...failures(
-    ["EPROTO", "ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"],
-    "TLS failed: the other side does not speak TLS",
-    "Check the port in FACELESS_BASE_URL: something that does not speak TLS answers there. The usual port for https needs no number.",
-  ),
-  ...failures(
-    [
-      "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
-      // undici checks with it what an answer may be, such as its status.
-      "ERR_ASSERTION",
-      "HPE_INVALID_HEADER_TOKEN",
-      "HPE_UNEXPECTED_CONTENT_LENGTH",
-      "HPE_INVALID_TRANSFER_ENCODING",
-      "HPE_INVALID_CHUNK_SIZE",
-      "HPE_CR_EXPECTED",
-      "HPE_LF_EXPECTED",
-    ],
-    "the answer breaks the rules of HTTP",
-    "Try from another network. If that fails too, a gateway of the service sends wrong headers: its operator has to correct it.",
-  ),
-  HTTPParserError: failure(
+  "HPE_.*|HTTPParserError": [
     "the answer is not HTTP",
     "Check the port in FACELESS_BASE_URL, and whether the address should begin with https://.",
-  ),
+  ],
+  "E(?:AI_|ADDR|CONN|HOST|NET|PIPE|PROTO|SERVFAIL|ACCES|PERM).*|UND_ERR_(?!INVALID).*|ERR_STREAM_PREM.*": [
+    "the connection failed (%s)",
+    CHECK_NETWORK,
+  ],
+  // undici reads answers with it.
+  NO_WEB_ASSEMBLY: [
+    "Node.js has no WebAssembly on this computer, because its memory is limited (ulimit -v) " +
+      "or by an option such as --jitless",
+    "Set NODE_OPTIONS=--disable-wasm-trap-handler in the env of this server's entry, and remove --jitless " +
+      "if it is set. Node.js 24 needs no such option for limited memory.",
+    "internal",
+  ],
+  // What doesn't happen on a network is a fault of this computer or this server.
+  "E[A-Z\\d]+": [
+    "this computer failed (%s)",
+    "Check the limits of this computer: its memory, and how many files a program may open.",
+    "internal",
+  ],
 };
+const FAULT = [
+  "this server itself failed (%s)",
+  "Report this with the log of the server (FACELESS_LOG_LEVEL=debug).",
+  "internal",
+] as const;
 
-function failure(reason: string, fix: Text, kind: FailureKind = "network"): NetworkFailure {
-  return { kind, reason, fix };
-}
-
-function failures(codes: readonly string[], reason: string, fix: Text): Record<string, NetworkFailure> {
-  return Object.fromEntries(codes.map((code) => [code, failure(`${reason} (${code})`, fix)]));
+/** An error that FAILURES explains by this code. */
+export function networkError(code: string): Error {
+  return Object.assign(new Error(code), { code });
 }
 
 /** The connection to the user's proxy failed; `cause` says how. Never shows the user name or password. */
@@ -143,49 +158,22 @@ export class ProxyError extends Error {
 export function explainNetworkError(error: unknown): NetworkFailure {
   if (error instanceof ProxyError) {
     const { kind, reason } = explainNetworkError(error.cause);
-    const fix = `Check that the proxy runs and that ${error.variable} is right. If the service can be reached directly, name its host in NO_PROXY.`;
-    return failure(`${error.message}: ${reason}`, fix, kind);
+    const fix =
+      `Check that the proxy runs and that ${error.variable} is right. ` +
+      "If the service can be reached directly, name its host in NO_PROXY.";
+    return { kind, reason: `${error.message}: ${reason}`, fix };
   }
   const code = codeOf(error);
-  const known = Object.hasOwn(NETWORK_FAILURES, code) ? NETWORK_FAILURES[code] : undefined;
-  if (known !== undefined) return known;
-  if (/^ERR_(?:SSL|TLS)_|CERT|ISSUER|SIGNATURE/.test(code))
-    return failure(
-      `TLS failed (${code})`,
-      "Check the host and the port in FACELESS_BASE_URL, and whether something inspects the connection.",
-    );
-  if (NETWORK_CODE.test(code)) return failure(`the connection failed (${code})`, CHECK_NETWORK);
-  if (/WebAssembly/.test(String(error))) return NO_WEB_ASSEMBLY;
-  if (/^E[A-Z\d]+$/.test(code))
-    return failure(
-      `this computer failed (${code})`,
-      "Check the limits of this computer: its memory, and how many files a program may open.",
-      "internal",
-    );
-  return failure(
-    `this server itself failed (${code})`,
-    "Report this with the log of the server (FACELESS_LOG_LEVEL=debug).",
-    "internal",
-  );
+  const pattern = Object.keys(FAILURES).find((form) => new RegExp(`^(?:${form})$`).test(code)) ?? "";
+  const [reason, fix, kind = "network"] = FAILURES[pattern] ?? FAULT;
+  return { kind, reason: reason.replace("%s", code), fix };
 }
-
-/** The forms of codes for what happens on a network; anything else is a fault of this computer or this server. */
-const NETWORK_CODE =
-  /^(?:E(?:AI_|ADDR|CONN|HOST|NET|PIPE|PROTO|TIMEDOUT|NOTFOUND|SERVFAIL|ACCES|PERM)|UND_ERR_(?!INVALID)|ERR_STREAM_PREM)/;
-
-/** undici reads answers with it. */
-const NO_WEB_ASSEMBLY = failure(
-  "Node.js has no WebAssembly on this computer, because its memory is limited (ulimit -v) or by an option such as --jitless",
-  "Set NODE_OPTIONS=--disable-wasm-trap-handler in the env of this server's entry, and remove --jitless if it is set. Node.js 24 needs no such option for limited memory.",
-  "internal",
-);
 
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown error";
-  // Errors of Node and undici have a string, a DOMException has a number, parser errors have llhttp's own.
-  const code = "code" in error && typeof error.code === "string" ? error.code : error.name;
-  // The parser has many codes: those without an explanation mean that the answer isn't HTTP.
-  return error.name === "HTTPParserError" && !Object.hasOwn(NETWORK_FAILURES, code) ? error.name : code;
+  if (error.message.includes("WebAssembly")) return "NO_WEB_ASSEMBLY";
+  // Errors of Node and undici have a string, a DOMException has a number.
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }
 
 export interface TransportFacts extends Omit<NetworkFailure, "fix"> {

@@ -20,7 +20,6 @@ function request(method: "GET" | "POST", url: string, extra: Partial<HttpRequest
     method,
     url: new URL("/path", url),
     headers: {},
-    redact: (text) => text,
     ...(method === "POST" && { body: "{}" }),
     deadlineMs: 10_000,
     ...extra,

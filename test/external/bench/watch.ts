@@ -80,13 +80,12 @@ class WatchedWorld extends PolledWorld {
     // The real client also counts a request a moment after the call.
     await Promise.resolve();
     const priority = background ? "background" : "user";
-    let permit = this.#rateLimiter.tryAcquire(priority);
-    for (; "retryInMs" in permit; permit = this.#rateLimiter.tryAcquire(priority))
-      await this.pass(permit.retryInMs);
+    let waitMs = this.#rateLimiter.tryAcquire(priority);
+    for (; waitMs > 0; waitMs = this.#rateLimiter.tryAcquire(priority)) await this.pass(waitMs);
     if (background) this.polls += 1;
     await this.pass(LATENCY_MS);
     const { status, headers } = this.#service.answer(this.clock.now());
-    permit.release({ status, headers });
+    this.#rateLimiter.release({ status, headers });
     if (status === 200) return answer();
     this.refused += 1;
     throw failure("rate_limited", { status });
