@@ -5,6 +5,7 @@ import {
   BridgeError,
   type BridgeErrorFacts,
   endWithAnswer,
+  type ErrorCode,
   notSent,
   type Outcome,
   type ServiceMessage,
@@ -42,7 +43,9 @@ export function transportError(operation: Operation, failure: TransportFailure):
       ? `The answer to the request to ${verb} could not be read`
       : sent
         ? `The request to ${verb} was sent, but no complete answer came back`
-        : `The ${kind === "internal" ? "request could not be sent" : "service could not be reached"} to ${verb}`;
+        : kind === "internal"
+          ? `The request could not be sent to ${verb}`
+          : `The service could not be reached to ${verb}`;
   return requestError(
     operation,
     {
@@ -73,174 +76,133 @@ export function statusError(
 ): BridgeError {
   const { method, platforms } = operation;
   const { status } = answer;
-  const envelope = readEnvelope(answer.json);
-  const words = readWords(answer);
-  const refusal = classify(operation, status, { envelope, words });
   // The service may have posted to the first platform and refused the second.
   const isPartial = platforms !== undefined && platforms > 1 && !isInconclusive(status);
   const isUnknown = isInconclusive(status) || isPartial || (method === "POST" && isRedirect(status));
   const mayBeDone = isUnknown && method === "POST";
   // No wait makes it safe to repeat a POST that may have been carried out.
   const waitSeconds = retryAfterMs === undefined || mayBeDone ? undefined : wholeSeconds(retryAfterMs);
-  const { message, ...text } = REFUSALS[refusal]({ operation, answer, words, waitSeconds, isSandbox });
-  const retryable = !mayBeDone && (text.code === "rate_limited" || text.code === "service_failed");
+  const envelope = readEnvelope(answer.json);
+  const words = readWords(answer);
+  // Only the documented envelope decides, not other words.
+  const isInFront = envelope === undefined && [401, 402, 403, 511].includes(status);
+  const [code, message, nextStep, isForUser] = isInFront
+    ? refusalInFront(operation, status, words)
+    : refusalOf(operation, answer, { envelope, words, waitSeconds, isSandbox });
+  const retryable = !mayBeDone && (code === "rate_limited" || code === "service_failed");
   // A refusal without words may be a firewall's, and one of a post may be about the job or an account.
   const failsAgain =
-    refusal !== "no credits" &&
+    code !== "out_of_credits" &&
     envelope?.message !== undefined &&
     platforms === undefined &&
     [400, 401, 403, 422].includes(status);
   return requestError(operation, {
-    ...text,
+    code,
     message: isPartial ? `${message}, but some of the platforms may already have the video` : message,
+    nextStep,
+    ...(isForUser && { isForUser }),
     outcome: isUnknown ? "unknown" : "rejected",
     retryable,
     ...(failsAgain && { failsAgain }),
     ...(retryable && waitSeconds !== undefined && { retryAfterSeconds: waitSeconds }),
     status,
-    // The message quotes what stands in front of the service: these are not the service's words.
-    serviceMessage: refusal === "in front" ? undefined : words,
+    // Nobody but the service itself has words of the service.
+    serviceMessage: isInFront ? undefined : words,
   });
 }
 
-type Refusal = ReturnType<typeof classify>;
-
-/** Names the reason of an answer that is not 2xx. Only the documented envelope decides, not other words. */
-function classify(
-  { platforms, notFound }: Operation,
-  status: number,
-  { envelope, words }: Readonly<Record<"envelope" | "words", ServiceMessage | undefined>>,
-) {
-  if (envelope?.code === "out_of_credits") return "no credits";
-  if (envelope === undefined && [401, 402, 403, 511].includes(status)) return "in front";
-  if (status === 402) return "no credits";
-  if (isRedirect(status)) return "redirect";
-  if (isInconclusive(status)) return "failure";
-  // Job and accounts were read with this key a moment ago.
-  if (platforms !== undefined && (status === 401 || status === 403)) return "post refused";
-  if (status === 401) return "key refused";
-  if (status === 403) return "not allowed";
-  // A 404 without the service's words is a gateway's. A 410 says that there was something at this address.
-  if (notFound !== undefined && (status === 410 || (status === 404 && envelope !== undefined)))
-    return "not found";
-  if (status === 404) return "nothing there";
-  if (status === 429) return "too many requests";
-  return words?.message === undefined ? "without words" : "with words";
-}
-
 interface Refused {
-  readonly operation: Operation;
-  readonly answer: ParsedResponse;
+  readonly envelope: ServiceMessage | undefined;
   readonly words: ServiceMessage | undefined;
   readonly waitSeconds: number | undefined;
   readonly isSandbox: boolean;
 }
+/** The message has no full stop yet. */
+type Refusal = readonly [code: ErrorCode, message: string, nextStep: Text, isForUser?: true];
+const FOR_USER = true;
 
 /** `message` has no full stop yet. */
 interface Failed extends BridgeErrorFacts {
   readonly message: string;
 }
 
-type Explain = (refused: Refused) => Pick<Failed, "code" | "message" | "nextStep" | "isForUser">;
+/** What an answer of the service itself that is not 2xx means, and the next step. */
+function refusalOf(
+  { verb, platforms, notFound }: Operation,
+  answer: ParsedResponse,
+  { envelope, words, waitSeconds, isSandbox }: Refused,
+): Refusal {
+  const { status } = answer;
+  const refused = `The service refused to ${verb}`;
+  if (envelope?.code === "out_of_credits" || status === 402) {
+    const fix = isSandbox
+      ? say`Restart [this server or, if it runs by itself, |]the sandbox: it then has new credits.`
+      : "Add credits to the account.";
+    const nextStep = inSentences(fix, "Calling again is safe after that.");
+    return ["out_of_credits", `${refused}: the account does not have enough credits`, nextStep, FOR_USER];
+  }
+  if (isRedirect(status))
+    return [
+      "redirected",
+      `The service answered the request to ${verb} with a redirect${redirectTarget(answer)}, ` +
+        "which was not followed: the API key goes to one origin only",
+      "Set FACELESS_BASE_URL to the address at which the service itself answers.",
+      FOR_USER,
+    ];
+  if (isInconclusive(status)) {
+    const message = `The service, or a gateway in front of it, failed while handling the request to ${verb}`;
+    return ["service_failed", message, waitStep(waitSeconds)];
+  }
+  // Job and accounts were read with this key a moment ago.
+  if (platforms !== undefined && (status === 401 || status === 403)) {
+    const reasons = "about the API key, or about an account on the platform";
+    const nextStep = say`[Tell the user what the service says: it|It] may be ${reasons}.`;
+    return ["unauthorized", refused, nextStep];
+  }
+  if (status === 401) {
+    const account = "in the service's account settings, section API";
+    const fix = say`Check FACELESS_API_KEY: create a key ${account}, and [restart this server with it|set it here].`;
+    return ["unauthorized", `${refused}: it did not accept the API key`, fix, FOR_USER];
+  }
+  if (status === 403) {
+    const nextStep = "Check in the service's account settings, section API, what the key may do.";
+    return ["unauthorized", `This API key is not allowed to ${verb}`, nextStep, FOR_USER];
+  }
+  // A 404 without the service's words is a gateway's. A 410 says that there was something at this address.
+  if (notFound !== undefined && (status === 410 || (status === 404 && envelope !== undefined)))
+    return ["not_found", notFound.message, notFound.nextStep];
+  if (status === 404) {
+    const message = `The request to ${verb} failed: the service has nothing at this address`;
+    return ["not_found", message, CHECK_URL, FOR_USER];
+  }
+  if (status === 429)
+    return ["rate_limited", `${refused}: too many requests were sent`, waitStep(waitSeconds)];
+  const nextStep =
+    words?.message === undefined
+      ? "The service gave no reason. Check the arguments before you call again."
+      : say`[Tell the user what the service says, and call again only with what they want|Change what the service names, then call again].`;
+  return ["refused", refused, nextStep];
+}
 
-/** What each reason means, and the next step. */
-const REFUSALS: Readonly<Record<Refusal, Explain>> = {
-  "no credits": ({ operation: { verb }, isSandbox }) => ({
-    code: "out_of_credits",
-    message: `The service refused to ${verb}: the account does not have enough credits`,
-    nextStep: inSentences(
-      isSandbox
-        ? say`Restart [this server or, if it runs by itself, the sandbox|the sandbox]: it then has new credits.`
-        : "Add credits to the account.",
-      "Calling again is safe after that.",
-    ),
-    isForUser: true,
-  }),
-  "in front": ({ operation: { verb }, answer: { status }, words }) => {
-    const quoted = words?.message ?? words?.code;
-    const { fine, nextStep } = IN_FRONT[status === 402 || status === 511 ? status : "other"];
-    return {
-      // 5xx prove nothing of what was done.
-      code: status === 511 ? "service_failed" : "refused",
-      message: `A firewall, VPN or proxy in front of the service probably refused the request to ${verb}${quoted === undefined ? "" : `, with the words ${quote(quoted, 200)}`}; ${fine}`,
-      nextStep,
-      isForUser: true,
-    };
-  },
-  redirect: ({ operation: { verb }, answer }) => ({
-    code: "redirected",
-    message: `The service answered the request to ${verb} with a redirect${redirectTarget(answer)}, which was not followed: the API key goes to one origin only`,
-    nextStep: "Set FACELESS_BASE_URL to the address at which the service itself answers.",
-    isForUser: true,
-  }),
-  failure: ({ operation: { verb }, waitSeconds }) => ({
-    code: "service_failed",
-    message: `The service, or a gateway in front of it, failed while handling the request to ${verb}`,
-    nextStep: waitStep(waitSeconds),
-  }),
-  "post refused": ({ operation: { verb } }) => ({
-    code: "unauthorized",
-    message: `The service refused to ${verb}`,
-    nextStep: say`[Tell the user what the service says: it|It] may be about the API key, or about an account on the platform.`,
-  }),
-  "key refused": ({ operation: { verb } }) => ({
-    code: "unauthorized",
-    message: `The service refused to ${verb}: it did not accept the API key`,
-    nextStep: say`Check FACELESS_API_KEY: create a key in the service's account settings, section API, and [restart this server with it|set it here].`,
-    isForUser: true,
-  }),
-  "not allowed": ({ operation: { verb } }) => ({
-    code: "unauthorized",
-    message: `This API key is not allowed to ${verb}`,
-    nextStep: "Check in the service's account settings, section API, what the key may do.",
-    isForUser: true,
-  }),
-  "not found": ({ operation: { notFound } }) => ({
-    code: "not_found",
-    message: notFound?.message ?? "",
-    nextStep: notFound?.nextStep ?? "",
-  }),
-  "nothing there": ({ operation: { verb } }) => ({
-    code: "not_found",
-    message: `The request to ${verb} failed: the service has nothing at this address`,
-    nextStep: CHECK_URL,
-    isForUser: true,
-  }),
-  "too many requests": ({ operation: { verb }, waitSeconds }) => ({
-    code: "rate_limited",
-    message: `The service refused to ${verb}: too many requests were sent`,
-    nextStep: waitStep(waitSeconds),
-  }),
-  "without words": ({ operation: { verb } }) => ({
-    code: "refused",
-    message: `The service refused to ${verb}`,
-    nextStep: "The service gave no reason. Check the arguments before you call again.",
-  }),
-  "with words": ({ operation: { verb } }) => ({
-    code: "refused",
-    message: `The service refused to ${verb}`,
-    nextStep: say`[Tell the user what the service says, and call again only with what they want|Change what the service names, then call again].`,
-  }),
-};
-
-const LOOK_THERE =
-  "Open the address in FACELESS_BASE_URL in a browser to see what answers there, and check VPN, proxy and the network's sign-in page.";
-
-/** If something in front of the service has refused a request: what may still be fine, and the next step. */
-const IN_FRONT = {
-  402: {
-    fine: "the account may have credits",
-    nextStep: `${LOOK_THERE} If the service itself answers there, add credits.`,
-  },
-  511: {
-    fine: "it wants a sign-in to this network",
-    nextStep: "Sign in to this network in a browser first. Then call again.",
-  },
-  other: {
-    fine: "the API key may be fine",
-    nextStep: `${LOOK_THERE} If the service itself answers there, check FACELESS_API_KEY.`,
-  },
-} as const;
+/** What a refusal by something in front of the service means, and the next step. */
+function refusalInFront({ verb }: Operation, status: number, words: ServiceMessage | undefined): Refusal {
+  const quoted = words?.message ?? words?.code;
+  const said = quoted === undefined ? "" : `, with the words ${quote(quoted, 200)}`;
+  const refused = `A firewall, VPN or proxy in front of the service probably refused the request to ${verb}${said}`;
+  if (status === 511) {
+    const nextStep = "Sign in to this network in a browser first. Then call again.";
+    // 5xx prove nothing of what was done.
+    return ["service_failed", `${refused}; it wants a sign-in to this network`, nextStep, FOR_USER];
+  }
+  const [fine, fix] =
+    status === 402
+      ? ["the account may have credits", "add credits"]
+      : ["the API key may be fine", "check FACELESS_API_KEY"];
+  const nextStep =
+    "Open the address in FACELESS_BASE_URL in a browser to see what answers there, and check VPN, proxy and " +
+    `the network's sign-in page. If the service itself answers there, ${fix}.`;
+  return ["refused", `${refused}; ${fine}`, nextStep, FOR_USER];
+}
 
 function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
@@ -248,7 +210,8 @@ function isRedirect(status: number): boolean {
 
 /** The documentation leaves much open, and nobody but the user can see how the service really answers. */
 const SHOW_SHAPES =
-  "If it does, this server's command doctor --shapes shows how the answers look, without their values: report that.";
+  "If it does, this server's command doctor --shapes shows how the answers look, without their values: " +
+  "report that.";
 
 /** Explains an answer that is not as documented. `problem` is a clause that follows a colon. */
 export function badResponseError(operation: Operation, answer: ParsedResponse, problem: string): BridgeError {
@@ -269,11 +232,9 @@ function requestError(operation: Operation, failed: Failed, cause?: unknown): Br
   const { method, whenUnknown } = operation;
   const isUnknownPost = failed.outcome === "unknown" && method === "POST";
   const facts = { ...failed, message: endWithAnswer(failed.message, failed) };
+  if (!isUnknownPost || whenUnknown === undefined) return new BridgeError(facts, cause);
   const { isForUser: _, ...others } = facts;
-  return new BridgeError(
-    isUnknownPost && whenUnknown !== undefined ? { ...others, nextStep: whenUnknown } : facts,
-    cause,
-  );
+  return new BridgeError({ ...others, nextStep: whenUnknown }, cause);
 }
 
 function redirectTarget(answer: ParsedResponse): string {
@@ -314,7 +275,9 @@ export function cancelledError(operation: Operation, outcome: Outcome = "not_sen
 export function pagingLoopError(parameter: string): BridgeError {
   return new BridgeError({
     code: "paging_loop",
-    message: `The service returned the cursor that was sent to it, so the list would never end. It probably does not know the paging parameter ${quote(parameter, 60)}.`,
+    message:
+      "The service returned the cursor that was sent to it, so the list would never end. " +
+      `It probably does not know the paging parameter ${quote(parameter, 60)}.`,
     nextStep: say`[Call list_videos without cursor and with a larger limit|Repeat the call without --cursor and with a larger --limit], to see more videos on one page.`,
     ...REJECTED,
     failsAgain: true,
@@ -337,7 +300,10 @@ export function mcpResponseError(problem: string, cause?: unknown): BridgeError 
     {
       code: "bad_answer",
       message: `The answer of the service's MCP endpoint could not be used: ${problem}.`,
-      nextStep: say`Try again once, in a minute. If that fails too, [tell the user to |]look at the service's website.`,
+      nextStep: inSentences(
+        "Try again once, in a minute.",
+        say`If that fails too, [tell the user to |]look at the service's website.`,
+      ),
       outcome: "unknown",
       retryable: true,
     },
