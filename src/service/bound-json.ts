@@ -1,5 +1,5 @@
-// Bounds the structure of an answer before anything reads it: some kilobytes of gzip may hold millions of values,
-// which parsers and schemas take minutes for. Pure. Knows nothing of what the answer means.
+// Bounds the structure of an answer before anything reads it: some kilobytes of gzip may hold millions of
+// values, which parsers and schemas take minutes for. Pure. Knows nothing of what the answer means.
 
 import { MAX_LEVELS } from "../value-at.ts";
 
@@ -7,10 +7,12 @@ import { MAX_LEVELS } from "../value-at.ts";
 const MAX_VALUES = 100_000;
 
 /**
- * Returns the JSON text with at most `maxItems` items in each list and fields in each object, and nothing in those
- * that are nested too deep. Changes no text that is within the bounds, and no other text to JSON.
+ * Returns the JSON text with at most `maxItems` items in each list and fields in each object, and nothing in
+ * those that are nested too deep. Changes no text that is within the bounds, and no other text to JSON.
  */
 export function boundJson(text: string, maxItems: number): string {
+  // An item has two characters at least, and readers leave out what is too deep for themselves.
+  if (text.length < 2 * maxItems) return text;
   const kept: string[] = [];
   const counts: number[] = []; // of the items in each list and object that is open, but for the last one
   let keptFrom = 0;
@@ -39,7 +41,7 @@ export function boundJson(text: string, maxItems: number): string {
   return kept.join("");
 }
 
-/** The place of its last quotation mark. JSON has no line end in a string: one that is found there ends it, too. */
+/** The place of its last quotation mark. JSON has no line end in a string: one there ends it, too. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const character = text[at];

@@ -43,30 +43,37 @@ export const OPERATIONS = {
   generate: {
     verb: "start the video",
     method: "POST",
-    whenUnknown: say`Look for the video with [|call ]list_videos. If it is there, follow it with [get_video_status|call get_video_status --job-id ID --wait]. Don't start it again, not even in other words or with other settings.`,
+    whenUnknown: inSentences(
+      say`Look for the video with [|call ]list_videos.`,
+      say`If it is there, follow it with [get_video_status|call get_video_status --job-id ID --wait].`,
+      "Don't start it again, not even in other words or with other settings.",
+    ),
   },
   getJob: {
     verb: "read the job's status",
     method: "GET",
     notFound: {
       message: "The service knows no job with this id",
-      nextStep: say`Use a [jobId|job's id] that [|call ]list_videos shows, unchanged. Calling again is safe, but helps only if the video was started a moment ago.`,
+      nextStep: inSentences(
+        say`Use a [jobId|job's id] that [|call ]list_videos shows, unchanged.`,
+        "Calling again is safe, but helps only if the video was started a moment ago.",
+      ),
     },
   },
   publish: {
     verb: "publish the video",
     method: "POST",
-    whenUnknown: say`The video may already be public: [ask the user to |]look at the accounts. Publish it again only if it is not there and [the user still wants|you still want] it.`,
+    whenUnknown: inSentences(
+      say`The video may already be public: [ask the user to |]look at the accounts.`,
+      say`Publish it again only if it is not there and [the user still wants|you still want] it.`,
+    ),
     notFound: {
       message: "The service refused to publish the video: it found no such job or account",
       nextStep: say`[Tell the user what the service says.|]`,
     },
   },
   listVideos: { verb: "list the videos", method: "GET" },
-  readOpenApi: {
-    verb: "read the service's OpenAPI document",
-    method: "GET",
-  },
+  readOpenApi: { verb: "read the service's OpenAPI document", method: "GET" },
   listConnectedPlatforms: {
     verb: "list the connected platforms",
     method: "GET",
@@ -90,21 +97,16 @@ export class ServiceClient {
   /** Costs credits. Sent once: see retry.ts for what may be sent again. */
   async generate(order: Order, options: CallOptions = {}): Promise<StartedJob> {
     const requests = await this.#connect();
-    const operation = OPERATIONS.generate;
     const parts = { url: requests.address("/api/v1/generate"), body: JSON.stringify(order) };
-    const read = (answer: ParsedResponse) => requests.parse(operation, startedJobSchema, answer);
-    return requests.request(operation, parts, read, options);
+    return requests.fetch(OPERATIONS.generate, parts, startedJobSchema, options);
   }
 
   async getJob(jobId: string, options: CallOptions = {}): Promise<Job> {
     const requests = await this.#connect();
     const url = requests.address(`/api/v1/status/${encodeURIComponent(jobId)}`);
-    const read = (answer: ParsedResponse): Job => {
-      const job = requests.parse(OPERATIONS.getJob, jobStatusSchema, answer);
-      // Not a copy: fields that follow a spread are slow on Node.js 20.
-      return Object.assign(job, { jobId, done: isEnded(job.status) });
-    };
-    return requests.request(OPERATIONS.getJob, { url }, read, options);
+    const job = await requests.fetch(OPERATIONS.getJob, { url }, jobStatusSchema, options);
+    // Not a copy: fields that follow a spread are slow on Node.js 20.
+    return Object.assign(job, { jobId, done: isEnded(job.status) });
   }
 
   /** Makes the video public. Sent once, as `generate`. */
@@ -112,28 +114,21 @@ export class ServiceClient {
     const requests = await this.#connect();
     const operation = { ...OPERATIONS.publish, platforms: request.platforms.length };
     const parts = { url: requests.address("/api/v1/publish"), body: JSON.stringify(request) };
-    const read = (answer: ParsedResponse) => requests.parse(operation, publicationSchema, answer);
-    return requests.request(operation, parts, read, options);
+    return requests.fetch(operation, parts, publicationSchema, options);
   }
 
   async listVideos({ limit, cursor }: VideosQuery, options: CallOptions = {}): Promise<VideoPage> {
     const requests = await this.#connect();
-    const operation = OPERATIONS.listVideos;
-    const read = (query: Record<string, string | undefined>, rest: CallOptions) => {
-      const url = requests.address("/api/v1/videos", query);
-      const parse = (answer: ParsedResponse) => requests.parse(operation, videoPageSchema, answer);
-      return requests.request(operation, { url }, parse, rest);
-    };
-    if (limit === undefined && cursor === undefined) return read({}, options);
-    const { discovery, rest } = await this.#discover(options);
-    const {
-      pagingParameter,
-      limit: { min = -Infinity, max = Infinity },
-    } = discovery;
+    const isPlain = limit === undefined && cursor === undefined;
+    const { discovery, rest } = isPlain
+      ? { discovery: DISCOVERED_NOTHING, rest: options }
+      : await this.#discover(options);
+    const { min = -Infinity, max = Infinity } = discovery.limit;
     // A limit out of bounds is moved into them rather than refused: nextCursor leads to the rest.
-    const size = limit === undefined ? undefined : Math.max(min, Math.min(max, limit));
-    const page = await read({ limit: size?.toString(), [pagingParameter]: cursor }, rest);
-    if (cursor !== undefined && page.nextCursor === cursor) throw pagingLoopError(pagingParameter);
+    const size = limit === undefined ? undefined : String(Math.max(min, Math.min(max, limit)));
+    const url = requests.address("/api/v1/videos", { limit: size, [discovery.pagingParameter]: cursor });
+    const page = await requests.fetch(OPERATIONS.listVideos, { url }, videoPageSchema, rest);
+    if (cursor !== undefined && page.nextCursor === cursor) throw pagingLoopError(discovery.pagingParameter);
     return page;
   }
 
@@ -152,11 +147,11 @@ export class ServiceClient {
     const { discovery, rest, endsAtMs } = await this.#discover(options);
     // Loaded here: the MCP client behind it is needed for this operation alone.
     const { listThroughMcp, readPlatforms } = await import("./connected-platforms.ts");
-    const { platformsUrl: url } = discovery;
+    const url = discovery.platformsUrl;
     const read = (answer: ParsedResponse) => readPlatforms(requests.accept(operation, answer));
     const listed = url && (await requests.request(operation, { url }, read, rest));
     const leftMs = () => Math.max(1, endsAtMs - this.#options.clock.monotonicMs());
-    return listed ?? listThroughMcp({ operation, requests, leftMs, signal: options.signal });
+    return listed ?? listThroughMcp(operation, requests, leftMs, options.signal);
   }
 
   async origin(): Promise<string> {

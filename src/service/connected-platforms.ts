@@ -1,5 +1,5 @@
-// Reads the connected platforms, whose form is not documented, and calls list_connected_platforms at the service's
-// MCP endpoint, by the legacy or the modern protocol.
+// Reads the connected platforms, whose form is not documented, and calls list_connected_platforms at the
+// service's MCP endpoint, by the legacy or the modern protocol.
 
 import { Client, ProtocolError, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { BridgeError, toBridgeError } from "../errors.ts";
@@ -16,17 +16,13 @@ const MARGIN_MS = 500;
 /** An event has three or four lines. */
 const MAX_LINES = 1_000;
 
-export interface McpCall {
-  readonly operation: Operation;
-  readonly requests: RequestSender;
-  /** Returns the milliseconds that are left. */
-  readonly leftMs: () => number;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Calls list_connected_platforms at the service's MCP endpoint. Throws a BridgeError. */
-export async function listThroughMcp(call: McpCall): Promise<readonly ConnectedPlatform[]> {
-  const { operation, requests, leftMs, signal } = call;
+export async function listThroughMcp(
+  operation: Operation,
+  requests: RequestSender,
+  leftMs: () => number,
+  signal?: AbortSignal,
+): Promise<readonly ConnectedPlatform[]> {
   const url = requests.address("/api/mcp");
   let failure: Error | undefined; // of the last request: the SDK would hide what its fetch throws
   const read = (answer: ParsedResponse) => {
@@ -35,22 +31,21 @@ export async function listThroughMcp(call: McpCall): Promise<readonly ConnectedP
     // An endpoint declines one protocol version by a 4xx: the SDK then tries the other.
     if (refusal && (status < 400 || status === 429 || status >= 500)) throw refusal;
     failure = refusal;
-    const headers = Object.entries(answer.headers).map(
-      ([name, value]) => [name, String(value)] as [string, string],
-    );
-    return new Response(bounded(text) || null, { status, headers });
+    // An answer, or a stream of events, that the SDK reads within milliseconds.
+    const bounded = boundJson(text, MAX_RESULTS).split("\n", MAX_LINES).join("\n");
+    const headers = Object.entries(answer.headers).map(([name, value]): [string, string] => [
+      name,
+      String(value),
+    ]);
+    return new Response(bounded || null, { status, headers });
   };
   const transport = new StreamableHTTPClientTransport(url, {
     async fetch(_, { method, headers, body } = {}) {
       // The transport asks for a listening stream, which a server may decline: nothing needs to be sent.
       if (method !== "POST") return new Response(null, { status: 405 });
       failure = undefined;
-      const parts = {
-        url,
-        method,
-        headers: Object.fromEntries(new Headers(headers)),
-        body: typeof body === "string" ? body : "",
-      } as const;
+      const text = typeof body === "string" ? body : "";
+      const parts = { url, method, headers: Object.fromEntries(new Headers(headers)), body: text } as const;
       try {
         const deadlineMs = Math.max(1, leftMs() - 2 * MARGIN_MS);
         return await requests.request(operation, parts, read, { deadlineMs, signal });
@@ -61,15 +56,12 @@ export async function listThroughMcp(call: McpCall): Promise<readonly ConnectedP
     },
   });
   try {
-    const client = new Client(
-      { name: "faceless-video-mcp", version: VERSION },
-      { versionNegotiation: { mode: "auto" } },
-    );
+    const about = { name: "faceless-video-mcp", version: VERSION };
+    const client = new Client(about, { versionNegotiation: { mode: "auto" } });
     // The SDK's own limit is a minute.
     const options = () => ({ timeout: Math.max(1, leftMs() - MARGIN_MS) });
     await client.connect(transport, options());
-    const tool = { name: "list_connected_platforms", arguments: {} };
-    const result = await client.callTool(tool, options());
+    const result = await client.callTool({ name: "list_connected_platforms", arguments: {} }, options());
     const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
     if (result.isError === true) throw mcpToolError(String(requests.json.tidy(text)));
     const structured = requests.json.tidy(result.structuredContent);
@@ -86,11 +78,6 @@ export async function listThroughMcp(call: McpCall): Promise<readonly ConnectedP
   }
 }
 
-/** An answer, or a stream of events, that the SDK reads within milliseconds. */
-function bounded(text: string): string {
-  return boundJson(text, MAX_RESULTS).split("\n", MAX_LINES).join("\n");
-}
-
 /** The text from its first bracket to its last, or the whole text if it has none. */
 function jsonWithin(text: string): string {
   const start = text.search(/[[{]/);
@@ -105,10 +92,9 @@ function jsonWithin(text: string): string {
 export function readPlatforms(value: unknown): readonly ConnectedPlatform[] | undefined {
   if (value === null) return [];
   const { platforms, ...fields } = objectOf(value);
-  const lists = Object.values(fields).flatMap((field) => {
-    const items = itemsOf(field);
-    return items === undefined ? [] : [items];
-  });
+  const lists = Object.values(fields)
+    .map(itemsOf)
+    .filter((items) => items !== undefined);
   const list = itemsOf(value) ?? itemsOf(platforms) ?? (lists.length === 1 ? lists[0] : undefined);
   const read = list?.slice(0, MAX_RESULTS).flatMap((item) => readPlatform(item) ?? []);
   const isReadable = list?.length === 0 || read?.some(({ platform }) => platform !== UNKNOWN_PLATFORM);

@@ -106,6 +106,21 @@ export class RequestSender {
     return url;
   }
 
+  /** Sends a request as `request` does, and returns the documented fields of its answer. */
+  fetch<Schema extends z.ZodType>(
+    operation: Operation,
+    parts: RequestParts,
+    schema: Schema,
+    options: CallOptions,
+  ): Promise<z.output<Schema>> {
+    const read = (answer: ParsedResponse) => {
+      const { success, data, error } = schema.safeParse(this.accept(operation, answer));
+      if (success) return data;
+      throw badResponseError(operation, answer, describeProblem(answer, error));
+    };
+    return this.request(operation, parts, read, options);
+  }
+
   /**
    * Sends a request as soon as the rate limiter allows, and as often as retry.ts does. `read` makes the result of
    * an answer or throws a BridgeError. Throws BridgeErrors alone; for a POST without an answer in time a
@@ -186,17 +201,6 @@ export class RequestSender {
   #parseBody({ status, headers, text }: ServiceResponse): ParsedResponse {
     const json = this.json.parse(text);
     return { status, headers, text, json, page: json === undefined ? this.json.readPage(text) : undefined };
-  }
-
-  /** The documented fields of a 2xx answer. Throws a BridgeError for any other one. */
-  parse<Schema extends z.ZodType>(
-    operation: Operation,
-    schema: Schema,
-    answer: ParsedResponse,
-  ): z.output<Schema> {
-    const { success, data, error } = schema.safeParse(this.accept(operation, answer));
-    if (success) return data;
-    throw badResponseError(operation, answer, describeProblem(answer, error));
   }
 
   /** The JSON of a 2xx answer. Throws a BridgeError for any other one. */

@@ -1,8 +1,8 @@
-// Reads what the service answers: first its JSON, tidied within bounds, then the documented fields. Unknown fields
-// stay, and any word may be a status. Parses or throws.
+// Reads what the service answers: first its JSON, tidied within bounds, then the documented fields. Unknown
+// fields stay, and any word may be a status. Parses or throws.
 
 import * as z from "zod";
-import { BRIDGE_FIELDS } from "./fields.ts";
+import { BRIDGE_FIELDS, DOCUMENTED_FIELDS } from "./fields.ts";
 import { jobIdFrom } from "./job.ts";
 import { isLoopback } from "../settings/loopback.ts";
 import type { Redact } from "../redact.ts";
@@ -25,7 +25,7 @@ export const MAX_ID = 500;
 const MAX_TEXT = 2_000;
 /** The characters of any text that are looked at. */
 const MAX_READ = 65_536;
-/** The maximum number of characters of a link, which is never cut: a cut link doesn't open. Signed links have about 2,000. */
+/** The maximum number of characters of a link. It is never cut, as it must open. Signed links have about 2,000. */
 const MAX_LINK = 4_096;
 
 export interface ServiceResponse {
@@ -58,9 +58,9 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
   // A cut text shows no part of the key: it is removed first.
   const start = (text: string) => (text.length > MAX_READ ? redact(text).slice(0, MAX_READ) : text);
   /**
-   * Copies a parsed value in one walk: without nulls, invisible characters, the key, blank and unsafe links, fields
-   * that would look like the bridge's, and what is nested too deep; long texts are cut. A list that is null is an
-   * empty one: services in Go write it so.
+   * Copies a parsed value in one walk: without nulls, invisible characters, the key, blank and unsafe links,
+   * fields that would look like the bridge's, and what is nested too deep; long texts are cut. A list that is
+   * null is an empty one: services in Go write it so.
    */
   const tidy = (json: unknown): unknown => {
     let unsafeLinks = 0;
@@ -83,7 +83,7 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
           .map((item) => (item === null ? undefined : visit(item, name, levels - 1)))
           .filter((item) => item !== undefined);
       const fields = Object.entries<unknown>({ ...value }).flatMap(([given, field]) => {
-        const inner = redact(cleanName(start(given)));
+        const inner = DOCUMENTED_FIELDS.has(given) ? given : redact(cleanName(start(given)));
         // A name that only looks like another one must not replace it.
         const isForged = inner !== given && Object.hasOwn(value, inner);
         const kept = BRIDGE_FIELDS.has(inner) || isForged ? undefined : visit(field, inner, levels - 1);
@@ -96,13 +96,7 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
       Reflect.set(tidied, "unsafeLinksLeftOut", unsafeLinks);
     return tidied;
   };
-  /** Python writes NaN and Infinity, which aren't JSON. Such a number counts as absent. */
-  const parsePythonJson = (text: string): unknown => {
-    if (!/\b(?:NaN|Infinity)\b/.test(text)) return undefined;
-    // Texts are matched, too, so that these words stay in them. Nothing here has to go back, whatever the text.
-    const json = text.replace(/"(?:[^"\\]+|\\.?)*"?|-?\b(?:NaN|Infinity)\b/gs, (token) =>
-      token.startsWith('"') ? token : "null",
-    );
+  const parse = (json: string): unknown => {
     try {
       return tidy(JSON.parse(json));
     } catch {
@@ -120,19 +114,27 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
     },
     /** The tidied JSON of a text; undefined if the text isn't JSON. */
     parse(text: string): unknown {
-      const bounded = boundJson(text, MAX_ITEMS);
-      try {
-        return tidy(JSON.parse(bounded));
-      } catch {
-        return parsePythonJson(bounded);
-      }
+      const json = boundJson(text, MAX_ITEMS);
+      return parse(json) ?? parse(withoutNaN(json));
     },
   };
 }
 
+/** JSON as Python writes it, with null for NaN and Infinity. Texts are matched, too, so that they stay. */
+function withoutNaN(json: string): string {
+  // Nothing here has to go back, whatever the text.
+  return json.replace(/"(?:[^"\\]+|\\.?)*"?|-?\b(?:NaN|Infinity)\b/gs, (token) =>
+    token.startsWith('"') ? token : "null",
+  );
+}
+
+/** An https link that needs no parser to be found safe: without a user, a password or a port. */
+const PLAIN_LINK = /^https:\/\/(?:[a-z\d-]+\.)+[a-z]{2,}\/[!-~]*$/;
+
 /** Safe is https, and http to this computer if the service runs on it too; never with a user or password. */
 function isSafeLink(link: string, isLocal: boolean): boolean {
   if (link.length > MAX_LINK || /\s/.test(link)) return false;
+  if (PLAIN_LINK.test(link)) return true;
   try {
     const { protocol, hostname, username, password } = new URL(link);
     if (username !== "" || password !== "") return false;
@@ -189,8 +191,7 @@ const LINKS_WITHIN = ["url", "videoUrl", "link", "href"] as const;
 
 /** The link, or the link in an object or list in its place. Unsafe links are removed already. */
 function linkIn(value: unknown): string | undefined {
-  if (typeof value === "string") return value || undefined;
-  if (typeof value !== "object" || value === null) return undefined;
+  if (typeof value !== "object" || value === null) return typeof value === "string" ? value : undefined;
   const items = itemsOf(value);
   if (items !== undefined) return linkIn(items[0]);
   const texts = LINKS_WITHIN.map((name): unknown => Reflect.get(value, name));
@@ -253,5 +254,5 @@ const result = z.looseObject({ platform: z.string().max(MAX_ID), ok: z.boolean()
 export const publicationSchema = z.looseObject({ results: readableItems(result, MAX_RESULTS) });
 export type Publication = z.infer<typeof publicationSchema>;
 
-/** An account in a list of connected ones; its platform is UNKNOWN_PLATFORM if the service doesn't name it. */
+/** A connected account; its platform is UNKNOWN_PLATFORM if the service doesn't name it. */
 export type ConnectedPlatform = Record<string, unknown> & { readonly platform: string };

@@ -108,7 +108,7 @@ export async function readShapes(config: ServiceConfig, clock: Clock, nodeVersio
     } else {
       const endsMs = clock.monotonicMs() + ANSWER_MS;
       const leftMs = () => Math.max(1, endsMs - clock.monotonicMs());
-      const platforms = await listThroughMcp({ operation, requests, leftMs }).catch((error: unknown) =>
+      const platforms = await listThroughMcp(operation, requests, leftMs).catch((error: unknown) =>
         describeFailure(error),
       );
       answers.push({
