@@ -31,10 +31,7 @@ const PAID_REQUEST_GRACE_MS = 1_500;
 /** npx hands on the Ctrl-C that the terminal has sent here, too. */
 const SAME_INTERRUPT_MS = 500;
 
-/**
- * Each address of a host gets this long to connect, for the service, the database and downloads alike. Node's
- * own 250 ms are too short for distant hosts.
- */
+/** How long each address of a host may take to connect. Node's own 250 ms are too short for distant hosts. */
 const ADDRESS_ATTEMPT_MS = 2_000;
 
 /** Thrown if a command needs the home folder of a user who has none. */
@@ -52,7 +49,7 @@ process.stdout.on("error", (error: Error) => {
 process.stderr.on("error", () => {});
 setDefaultAutoSelectFamilyAttemptTimeout(ADDRESS_ATTEMPT_MS);
 
-// The one catch of all commands: it reports any failure in a line, never as a stack trace. A server ends in its own way.
+// The one catch of all commands: it reports any failure in a line. A server ends in its own way.
 for (const event of FAULTS) process.on(event, failCommand);
 void run();
 
@@ -217,7 +214,7 @@ async function runServer(config: Config): Promise<void> {
   );
 }
 
-/** Node 22.8 and newer keep compiled code between starts. Returns what writes down the code that was compiled until then. */
+/** Node 22.8 and newer keep compiled code between starts. Returns what writes it down. */
 async function useCompileCache({ stateDir, makesStateDir, problems }: Config): Promise<() => void> {
   const { enableCompileCache, flushCompileCache = () => {} }: CompileCache = nodeModule;
   // A folder that the user has set may lie in a project, whose files must not be run.
@@ -258,10 +255,7 @@ function endWhenWritten(exitCode: number): void {
   });
 }
 
-/**
- * `process.exit` waits for the files and name lookups of the thread pool, even for those that hang. What has
- * not ended after `patienceMs` is given up with the whole process.
- */
+/** `process.exit` waits for the thread pool, even for what hangs there: that is killed after `patienceMs`. */
 function endProcess(exitCode: number, patienceMs = THREAD_POOL_MS): void {
   if (!process.getActiveResourcesInfo().some((name) => /^(FSReq|GetAddrInfo)/.test(name)))
     process.exit(exitCode);
@@ -269,10 +263,7 @@ function endProcess(exitCode: number, patienceMs = THREAD_POOL_MS): void {
   setTimeout(() => endProcess(exitCode, patienceMs - LOOK_MS), LOOK_MS);
 }
 
-/**
- * Empty if the user has none. HOME may be set to nothing, as service managers do, and a container's user may be
- * unknown to the system.
- */
+/** Empty if there is none: service managers set HOME to nothing, and the system may not know this user. */
 function findHome(): string {
   for (const find of [homedir, () => userInfo().homedir]) {
     try {

@@ -5,7 +5,7 @@ export interface Clock {
   now(): number;
   /** Monotonic milliseconds since some moment: for durations and due times. */
   monotonicMs(): number;
-  /** Runs `action` after `delayMs` unless the returned function is called first. Doesn't keep the process alive. */
+  /** Runs `action` after `delayMs` unless the returned function is called. Doesn't keep the process alive. */
   after(delayMs: number, action: () => void): () => void;
 }
 
@@ -22,8 +22,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * Lets the event loop read what has come, which a deadline must do before it counts: after a sleep of the process,
- * timers fire before sockets and files are read. `progress` changes with each part that is read.
+ * Reads what has come, which a deadline must do before it counts: after a sleep, timers fire before sockets are
+ * read. `progress` changes with each part that is read.
  */
 export async function readWhatHasCome(progress: () => unknown = () => 0): Promise<void> {
   let before: unknown;

@@ -1,5 +1,5 @@
-// argv becomes a command with its options, by one table that --help and the documents are made from too. Pure.
-// Never repeats an argument that might be an API key.
+// argv becomes a command with its options, by a table that --help and the documents are made from too. Pure. Never
+// repeats an argument that might be an API key.
 
 import type { Flags } from "./config.ts";
 import { BridgeError } from "./errors.ts";
@@ -234,7 +234,7 @@ export function isCommand(name: string): name is CommandName {
 
 export type GivenArguments = ReturnType<typeof readArguments>;
 
-/** Reads options in both `--camelCase` and `--kebab-case`. Throws a UsageError. `owner` is the command or tool. */
+/** Reads options as `--camelCase` and `--kebab-case`. Throws a UsageError. `owner`: the command or tool. */
 export function readArguments(argv: readonly string[], owner: string, options: Options) {
   const names = new Map(
     Object.entries(options).flatMap(([name, { letter }]) =>

@@ -43,10 +43,7 @@ export interface ConfigProblem extends Mistake {
 /** The service to talk to. `baseUrl` and `apiKey` together identify the account. */
 export interface ServiceConfig {
   readonly apiKey: string;
-  /**
-   * Normalized, so that two spellings of one address are equal: host in lower case without a trailing dot, no
-   * default port, no trailing slashes. A path prefix is kept.
-   */
+  /** Normalized, so that two spellings are equal: no trailing dots or slashes. May have a path. */
   readonly baseUrl: URL;
   readonly proxies: Proxies;
   /** True for a sandbox, whether this process or the user has started it. */
@@ -79,7 +76,7 @@ export interface Setting<Value> {
   readonly whenUnset?: string;
   /** True if a wrong value is replaced by the default, with a warning. For other settings it is a problem. */
   readonly isHarmless?: true;
-  /** True if it guards money or publicity: a placeholder that the client did not fill in must not lift the guard. */
+  /** True if it guards money or publicity: an unfilled placeholder must not lift the guard. */
   readonly isGuard?: true;
 }
 
@@ -226,7 +223,7 @@ export function describeSetting({ meaning, values, default: value }: Setting<unk
   return `${meaning}. Value: ${values}. Default: ${value}.`;
 }
 
-/** Reads every setting. `homeDir` stands for `~`; empty if there is none. Sandbox mode needs neither key nor URL. */
+/** Reads every setting. `homeDir` stands for `~`; empty if there is none. */
 export function readConfig(env: Environment, flags: Flags, homeDir: string) {
   const problems: ConfigProblem[] = [];
   const warnings: ConfigProblem[] = [];
@@ -275,9 +272,9 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     confirmPublish: read(SETTINGS.confirmPublish) ?? "on",
     /** Undefined if no journal is kept on disk, as for a sandbox that ends with its process. */
     stateDir: startsSandbox || stateDir === OFF ? undefined : (stateDir ?? ownStateDir),
-    /** True if a missing folder is made. One that the user has set may lie on a disk that isn't mounted yet. */
+    /** True if a missing folder is made. One that the user has set may lie on an unmounted disk. */
     makesStateDir: !startsSandbox && stateDir === undefined,
-    /** The database that holds the journal, in addition to the files in `stateDir`. Has a password: never show it whole. */
+    /** The journal's database, in addition to the files in `stateDir`. Its password must not be shown. */
     journalUrl: startsSandbox ? undefined : journalUrl,
     webhookPort: read(SETTINGS.webhookPort),
     logLevel: read(SETTINGS.logLevel) ?? LOG_LEVEL_DEFAULT,
@@ -292,7 +289,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     ...settings,
     /** True for the sandbox's texts and journal entries: nothing is rendered, charged or posted. */
     sandbox,
-    /** True if this process starts the sandbox itself. Any other is reached as the service is, with the sandbox's key. */
+    /** True if this process starts the sandbox itself. Any other is reached as the service is. */
     startsSandbox,
     /** Absent if there are problems, and if this process starts a sandbox, which has its own. */
     service,

@@ -14,7 +14,7 @@ const DENIED = ["permission denied", "give this server the right to"] as const;
 const ALL_OPEN = ["too many files are open", "close other programs, which have too many files open"] as const;
 const SPACE = "free some space on its disk";
 
-/** What they mean, and the user's fix, both as clauses, by the codes of operating systems and reasons of our own. */
+/** What they mean, and the user's fix, as clauses, by the system's codes and reasons of our own. */
 const FAILURES: Readonly<Record<string, readonly [meaning: string, fix: string]>> = {
   EACCES: DENIED,
   EPERM: DENIED,
@@ -56,13 +56,10 @@ export function fixForDisk(use: "read" | "written", reason: string, place: strin
   return `${DENIED[1]} ${use === "read" ? "read" : "write"} it${command}`;
 }
 
-/**
- * Makes this folder, and those above it that are missing. Rejects as Node's file system does, or with FOREIGN_ROOT, also
- * if the folder is there.
- */
+/** Makes this folder and those above it. Rejects as Node does, or with FOREIGN_ROOT, even if it is there. */
 export async function makeFolder(path: string, mode?: number): Promise<void> {
   const missing = await missingFolders(path);
-  // Not recursive: Node turns the error of a disk that can't be written into ENOENT, and tries again for ever after one.
+  // Not recursive: Node makes a read-only disk's error an ENOENT, and tries again for ever after one.
   for (const folder of missing)
     // eslint-disable-next-line no-await-in-loop -- each lies in the one before
     await fs.mkdir(folder, { mode }).catch((error: unknown) => {
@@ -90,7 +87,7 @@ export function orMissing<Found, Missing>(
   });
 }
 
-/** Network drives, FUSE and shared folders of virtual machines can't flush, and each says so in its own way. */
+/** Network drives, FUSE and shared folders of virtual machines can't flush, each with its own error. */
 const CANT_FLUSH: ReadonlySet<string | undefined> = new Set([
   "EACCES",
   "EINVAL",

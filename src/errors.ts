@@ -74,10 +74,7 @@ export class BridgeError extends Error {
 
 /** A request was sent and had no answer in time. */
 export class DeadlineError<Result> extends BridgeError {
-  /**
-   * The answer that may still come within five minutes. It rejects with a BridgeError, outcome `unknown` if
-   * none comes. The rejection need not be handled.
-   */
+  /** May still come within five minutes; else rejects with the outcome `unknown`, which need not be handled. */
   readonly late: Promise<Result>;
 
   constructor({ facts, cause }: BridgeError, late: Promise<Result>) {
@@ -133,7 +130,7 @@ export function endWithAnswer(
   return `${sentence}${answer.length === 0 ? "" : ` (${answer.join(", ")})`}.`;
 }
 
-/** What failed, and whether anything was spent or published. `done` replaces the sentence about the effect. */
+/** What failed, and whether anything was spent or published, for which `done` may be another sentence. */
 export function describeOutcome(
   { facts: { message, outcome, journal, serviceMessage: { message: words } = {} } }: BridgeError,
   effect: Effect,
@@ -148,7 +145,7 @@ export function describeOutcome(
   );
 }
 
-/** The whole text of a failure: also whether calling again is safe, and the next step. `nowMs` is since the epoch. */
+/** The whole text of a failure: also whether calling again is safe, and the next step. */
 export function describeFailure(error: BridgeError, effect: Effect, nowMs: number, done?: string): Text {
   const { facts } = error;
   const { nextStep, isForUser, retryable, retryAfterSeconds } = facts;

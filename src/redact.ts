@@ -1,4 +1,4 @@
-// Removes the API key and other secrets from what leaves the process. Pure: works on finished text of any kind.
+// Removes the API key and other secrets from text that leaves the process. Pure.
 
 const REDACTED = "[redacted]";
 /** The sandbox's key, which isn't secret: its own error text names it. */

@@ -6,7 +6,7 @@ export function valueAt(message: unknown, ...path: readonly string[]): unknown {
   return value ?? undefined;
 }
 
-/** The objects and lists that may be within each other: all walks go as deep, so that none runs out of stack. */
+/** The objects and lists that may be within each other, so that no walk runs out of stack. */
 export const MAX_LEVELS = 50;
 
 /** Copies a JSON value with its texts changed, without what is nested too deep. */

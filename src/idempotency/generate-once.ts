@@ -73,9 +73,9 @@ export interface GenerateOptions extends CallerOptions {
   readonly warnings?: readonly OrderWarning[];
   /** True if `ask` is called before every order, not only before what `confirm` confirms. */
   readonly asksFirst?: boolean;
-  /** True to end as the order would before it is sent, without a wait, once `ask` has seen it. Nothing is sent. */
+  /** True to end as the order would before it is sent, without a wait, once `ask` has seen it. */
   readonly onlyChecks?: boolean;
-  /** Called before an order is sent. Throws unless it may be sent; resolves to the time that the user took. */
+  /** Throws unless the order may be sent; resolves to the time that the user took. */
   readonly ask?: (plan: OrderPlan) => Promise<{ readonly userMs: number }>;
 }
 
@@ -230,7 +230,7 @@ export class GenerateOnce {
     return { failure: duplicateOrderError(repeat, guarding.length), unknown };
   }
 
-  /** Counts the orders that aren't known to have failed, at least `newest`, and gives the age of the newest. */
+  /** The number of orders that aren't known to have failed, at least `newest`, and the age of the newest. */
   async #countStanding(orders: readonly OrderEntry[], newest: OrderEntry) {
     const standing = orders.length > 1 ? await this.#standingOf(orders) : [];
     return {
@@ -252,7 +252,7 @@ export class GenerateOnce {
     return this.#options.service.generate(order, options());
   }
 
-  /** Throws if too many videos were ordered in the last 24 hours, or in the future by a clock that was ahead. */
+  /** Throws if too many videos were ordered in the last 24 hours, or in the future by a clock ahead. */
   async #checkLimit(entries: readonly JournalEntry[]): Promise<void> {
     const { maxGenerations, journal } = this.#options;
     if (maxGenerations === undefined) return;
@@ -262,7 +262,7 @@ export class GenerateOnce {
     if (standing >= maxGenerations) throw limitError(maxGenerations, recent.length, recent.length - standing);
   }
 
-  /** Adds the jobs that appeared since to the failure of a request that was sent. `known` has the earlier ones. */
+  /** Adds the jobs that appeared since to the failure of a request that was sent. */
   async #explain(
     failure: BridgeError,
     entry: JournalEntry,

@@ -18,10 +18,7 @@ import { fingerprintOf } from "./confirmation-code.ts";
 export interface GuardOptions {
   readonly journal: Journal;
   readonly clock: Clock;
-  /**
-   * Set if nobody gives up on a call, which then waits for as long as an answer may come. Called when it begins to wait
-   * for the same request of another call, when the answer to its own takes longer than usual, and for the journal.
-   */
+  /** Set if nobody gives up on a call, which then waits as long as an answer may come. Called when it begins to. */
   readonly onWait?: ((awaited: "same request" | "answer" | "journal") => void) | undefined;
   /** Ends the waits for the journal, so that what is known can still be told. */
   readonly leave?: AbortSignal | undefined;
@@ -104,7 +101,7 @@ export class Guard {
     return this.#sent.size > 0;
   }
 
-  /** Waits until nothing that the call selects is under way, or its time is over; not at all unless `mayWait`. */
+  /** Waits, if it may, until nothing that the call selects is under way or its time is over. */
   async waitUntilIdle<Entry extends JournalEntry>(
     call: GuardedCall<Entry>,
     mayWait = true,
@@ -128,8 +125,8 @@ export class Guard {
   }
 
   /**
-   * Records a request, which must then be sent and finished. Undefined if something newer is known of the same request than the snapshot had: then nothing may be
-   * sent, and the call begins from the top. Throws a JournalError.
+   * Records a request, which must then be sent and finished. Undefined if anything is known of the same request
+   * that the snapshot didn't have: then nothing may be sent. Throws a JournalError.
    */
   begin<Entry extends JournalEntry>(
     { select, signal, leftMs }: GuardedCall<Entry>,
@@ -155,10 +152,7 @@ export class Guard {
     return this.#track(begin());
   }
 
-  /**
-   * Records the outcome of a request that was begun, even if its answer comes after the call's end: a DeadlineError's
-   * late answer then comes once it is recorded.
-   */
+  /** Records the outcome of a request. An answer that comes after the call's end comes once it is recorded. */
   finish<Result>(
     entry: JournalEntry,
     answer: Promise<Result>,
@@ -188,7 +182,7 @@ export class Guard {
     return this.#track(finish());
   }
 
-  /** Stops sending. Resolves when the outcome of everything that was sent is in the journal, if it can be written. */
+  /** Stops sending. Resolves when all outcomes are in the journal, if it can be written. */
   async close(): Promise<void> {
     this.#shutdown.abort();
     // Writes before it awaits answers, too, since these may never come.

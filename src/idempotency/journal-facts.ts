@@ -38,7 +38,7 @@ export class FactsCache {
   }
 }
 
-/** By job, in the order in which the jobs were started. A long journal must not hold up what else is under way. */
+/** By job, in the order in which they were started. A long journal must not hold up other work. */
 export async function jobHistories(
   entries: readonly JournalEntry[],
 ): Promise<ReadonlyMap<string, JobHistory>> {

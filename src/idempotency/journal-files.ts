@@ -14,8 +14,8 @@ import type { JournalStore, OnLine } from "./journal.ts";
 const MAX_DAYS = 90;
 const OWN_NAME = /^journal-\d{4}-\d{2}-\d{2}\.jsonl$/;
 /**
- * Every file that begins so holds lines of that day, whatever follows: a copy, a backup, a conflict, or a log that was
- * rotated. A hidden one is a lock or half a copy, unless iCloud has put it in place of a file that it keeps elsewhere.
+ * Every file that begins so holds lines of that day: a copy, a backup, a conflict, or a log that was rotated. A
+ * hidden one is a lock or half a copy, unless iCloud has put it in place of a file that it keeps elsewhere.
  */
 const NAME = /^(?:\.(?=.*\.icloud$))?journal-(\d{4}-\d{2}-\d{2})/i;
 const KEEP_HERE = "have the synchronising program keep that file on this computer";
@@ -142,7 +142,7 @@ export class JournalFiles implements JournalStore {
   }
 }
 
-/** The UTC day of the lines in a file of this name, such as 2026-11-23; empty for what isn't the journal's. */
+/** The UTC day of the lines in a file of this name, 2026-11-23; empty for what isn't the journal's. */
 function dayOf(name: string): string {
   return NAME.exec(name)?.[1] ?? "";
 }

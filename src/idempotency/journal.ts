@@ -71,16 +71,16 @@ export interface JournalStore {
   /** Resolves when the lines, which are ASCII, are kept for good. Throws a JournalError; some may be kept. */
   append(lines: readonly string[]): Promise<void>;
   /**
-   * Calls `onLine` for each line that was added since the last read. Lines of one source come in the same order
-   * for all processes. Throws a JournalError if a line can't be read or is not an entry: it might forbid the next
-   * request. Never called twice at a time.
+   * Calls `onLine` for each line that was added since the last read; those of one source in the same order for all
+   * processes. Throws a JournalError if a line is not an entry: it might forbid the next request. Not called twice
+   * at a time.
    */
   readNew(onLine: OnLine): Promise<void>;
   /** The user's fix, as a clause, if what was written can't be read. */
   readonly fixIfHidden?: string;
   /** Does what a paid request does, and leaves nothing behind. Throws a JournalError. */
   rehearse?(): Promise<void>;
-  /** Gives up what is not answered yet, and begins the next line on a new connection. Not needed for files. */
+  /** Gives up what is not answered yet. The next line goes through a new connection. Files need none. */
   reconnect?(): void;
 }
 
@@ -93,7 +93,7 @@ export interface JournalOptions {
   readonly store: JournalStore;
   /** For the pauses between attempts to write, which don't keep the process alive. */
   readonly clock: Pick<Clock, "after">;
-  /** True to add and show the entries of a sandbox alone; otherwise those of the service, which all old entries are. */
+  /** True to add and show the entries of a sandbox alone; otherwise those of the service. */
   readonly isSandbox?: boolean;
   /** A random UUID unless given. */
   readonly randomId?: (() => string) | undefined;
@@ -110,7 +110,7 @@ export class Journal {
   readonly #entries = new Map<string, JournalEntry>();
   /** The list that `entries` returns, which stays one object until an entry changes. */
   #list: readonly JournalEntry[] | undefined;
-  /** Outcomes that the store didn't take. They are written before the next line, after the next read, or by time. */
+  /** Outcomes that the store didn't take. They are written before the next line, after a read, or by time. */
   #unwritten: readonly string[] = [];
   /** True while they are tried again by time. */
   #isRetrying = false;
@@ -151,9 +151,8 @@ export class Journal {
   }
 
   /**
-   * The requests of all processes that were or may have been carried out, by the service or by the sandbox, in the
-   * order of the store. Reads what is new there. Throws a JournalError if that can't be read, or holds what this version doesn't
-   * understand.
+   * The requests of all processes that were or may have been carried out, in the order of the store. Throws a
+   * JournalError if the store can't be read, or holds what this version doesn't understand.
    */
   async entries(): Promise<readonly JournalEntry[]> {
     await this.#look();
@@ -195,10 +194,7 @@ export class Journal {
     return entries.filter(({ atMs }) => atMs > sinceMs);
   }
 
-  /**
-   * True if a request may still be carried out: its outcome is not known, and its time is less than six minutes
-   * away. In either direction, since the clock that dated it may have been ahead.
-   */
+  /** True if its outcome isn't known and its time is near, in either direction: a clock may have been ahead. */
   isUnderWay({ outcome, atMs }: JournalEntry): boolean {
     return outcome === undefined && Math.abs(this.#options.store.now() - atMs) < UNDER_WAY_MS;
   }

@@ -1,4 +1,4 @@
-// One folder on this computer and the files in it that this user alone may read. Knows nothing of what they hold.
+// A folder on this computer and the files in it that this user alone may read. Knows nothing of what they hold.
 
 // Not from node:fs/promises, which would be loaded at the start and takes a millisecond.
 import { promises as fs } from "node:fs";
@@ -20,10 +20,7 @@ export function openPrivateFolder(path: string, { mayMake = true } = {}) {
   return {
     /** The path, for messages. */
     path,
-    /**
-     * Gives the versions, which change with the files, of the files with these names, by name. A link whose file is
-     * missing has none.
-     */
+    /** By name, the versions of files, which change with them. A link whose file is missing has none. */
     async list(isWanted: (name: string) => boolean): Promise<ReadonlyMap<string, string | undefined>> {
       const versions = new Map<string, string | undefined>();
       const names = await (mayMake ? orMissing([], fs.readdir(path)) : fs.readdir(path));
@@ -49,10 +46,7 @@ export function openPrivateFolder(path: string, { mayMake = true } = {}) {
     /** True if it may be made and isn't there, as far as this user can see. */
     isUnmade: async (): Promise<boolean> =>
       mayMake && (await fs.stat(path).catch(() => undefined)) === undefined,
-    /**
-     * Writes a line into it, or into the nearest folder that is there if it may be made, reads the line back and
-     * removes it.
-     */
+    /** Writes a line here, or into the nearest folder if this may be made, reads it back and removes it. */
     async rehearse(): Promise<void> {
       const [outermost] = mayMake ? await missingFolders(path) : [];
       const folder = outermost === undefined ? path : dirname(outermost);

@@ -1,6 +1,5 @@
-// The only way to post a video: leaves out platforms that have it, has the rest checked and confirmed, and
-// sends it once. `run` has all steps in their order; guard.ts records and waits. A job's id is unique, so the
-// account makes no difference.
+// The only way to post a video: leaves out platforms that have it, has the rest checked and confirmed, and sends it
+// once. `run` has all steps in their order; guard.ts records and waits. A job's id is the same for any account.
 
 import type { Service } from "../service/client.ts";
 import { reasonOf } from "../service/platforms.ts";
@@ -39,10 +38,7 @@ export interface Published {
   readonly code: string | undefined;
 }
 
-/**
- * Checks all that can be checked before a post, and asks the user. Throws unless it may be sent; resolves
- * to the time that the user took.
- */
+/** Checks a post and asks the user. Throws unless it may be sent; resolves to the time that the user took. */
 export type Prepare = (plan: PublicationPlan) => Promise<{ readonly userMs: number }>;
 
 export interface PublishOnceOptions {
@@ -60,7 +56,7 @@ export class PublishOnce {
     this.#options = options;
   }
 
-  /** Posts a video to the platforms that do not have it yet. Throws BridgeErrors, and what `prepare` throws. */
+  /** Posts a video to the platforms that don't have it yet. Throws BridgeErrors, and what `prepare` throws. */
   async run(
     { jobId, platforms }: PublishRequest,
     prepare: Prepare,
@@ -136,10 +132,7 @@ function publishedBy(
   };
 }
 
-/**
- * Decides which platforms to send to, by the job's publications on the wanted ones. Throws a BridgeError if the
- * outcome of an earlier one is unknown and the caller has not confirmed a repeat. Pure.
- */
+/** Decides where to post. Throws a BridgeError if an outcome is unknown, unless the caller confirms a repeat. */
 function planPublication(
   { jobId, platforms }: PublishRequest,
   matching: readonly PublicationEntry[],

@@ -29,7 +29,7 @@ function comparableTopic(topic: string): string {
   return compared.toUpperCase().normalize("NFC");
 }
 
-/** Letters and digits that are neither left out of a comparable topic nor changed in it but for their case. */
+/** The characters that a comparable topic may leave out or change otherwise than in their case. */
 const STABLE =
   /[^A-Z0-9\u0391-\u03A9\u0410-\u042F\u05D0-\u05EA\u0621-\u063A\u0641-\u064A\u0915-\u0939\u0E01-\u0E2E\u1100-\u115E\u1161-\u11FF\u3041-\u3096\u30A1-\u30FA\u3400-\u9FFF]+/g;
 const FIRST_CHARACTERS = 64;
@@ -46,10 +46,7 @@ type Arguments = Readonly<Record<string, unknown>>;
 export class SameOrders {
   readonly #topics = new WeakMap<OrderEntry, string>();
 
-  /**
-   * An argument that an entry lacks has today's default. One that this version does not know can't be compared and
-   * counts as equal: that costs a confirmation, never a video.
-   */
+  /** An argument that this version doesn't know counts as equal: that costs a confirmation, never a video. */
   matcherFor(order: Arguments): (entry: JournalEntry) => entry is OrderEntry {
     const topic = topicOf(order);
     const letters = lettersOf(String(order["topic"]));

@@ -1,4 +1,4 @@
-// Distinguishes a line that a crash has torn from one that something else has damaged. A torn one was never sent: a request
+// Tells a line that a crash has torn from one that something else has damaged. A torn one was never sent: a request
 // is only sent once its line is whole on the disk. Pure.
 
 /** Every entry begins so. */
@@ -7,7 +7,7 @@ const WORDS = ["true", "false", "null"];
 
 /** True for the beginning of an entry in which a bracket is still open. The text is not JSON by itself. */
 export function isTorn(text: string): boolean {
-  // An entry that was joined to it stands in the place of the value that is missing. In a string it would be escaped.
+  // A joined entry stands in the place of the value that is missing. In a string it would be escaped.
   if (!text.startsWith(START) || text.lastIndexOf(START) > 0) return START.startsWith(text);
   const open: string[] = [];
   let isInString = false;
@@ -21,7 +21,7 @@ export function isTorn(text: string): boolean {
   return endings(text, isInString).some((ending) => isJson(`${text}${ending}${end.join("")}`));
 }
 
-/** What may be missing before the closing brackets: the rest of an escape, a string, a number or a word, and a value. */
+/** What may be missing before the closing brackets: the rest of an escape, string, number or word, or a value. */
 function endings(text: string, isInString: boolean): readonly string[] {
   if (isInString) return ["", "\\", "0", "00", "000", "0000"].flatMap((rest) => [`${rest}"`, `${rest}":0`]);
   const word = /[a-z]*$/.exec(text.slice(-5))?.[0] ?? "";

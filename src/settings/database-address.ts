@@ -50,10 +50,7 @@ const HONOURED = [
   "sslrootcert",
   "channel_binding",
 ];
-/**
- * Parts that change nothing here: this server has limits of its own, names its schemas, prepares no
- * statements and has one host. Hosters add those in the second line for other drivers; psql doesn't know them.
- */
+/** Parts that change nothing here. Hosters add those from pgbouncer on for drivers other than psql's. */
 const WITHOUT_EFFECT = new Set(
   `connect_timeout application_name fallback_application_name client_encoding keepalives keepalives_idle
   keepalives_interval keepalives_count tcp_user_timeout sslsni sslcompression gssencmode krbsrvname gsslib

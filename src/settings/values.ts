@@ -75,7 +75,7 @@ export function parseBaseUrl(text: string): URL | Mistake {
   return url;
 }
 
-/** Many tools accept a bare host:port, and so does this. undici throws for everything that is refused here. */
+/** Accepts a bare host:port, as many tools do. undici throws for everything that is refused here. */
 export function parseProxy(text: string): string | Mistake | undefined {
   if (isQuoted(text)) return IN_QUOTES;
   // "jane" of "CORP\jane" would be read as the host's path.
@@ -110,7 +110,7 @@ export function parseNoProxy(text: string): string {
   return hosts.includes("*") ? "*" : hosts.filter((host) => host !== "").join(",");
 }
 
-/** A relative path would lie in whatever folder the client starts the server from. `homeDir` is empty if there is none. */
+/** A relative path would lie in whatever folder the client starts the server from. */
 export function parseFolder(text: string, homeDir: string): string | Mistake {
   if (homeDir === "" && text.startsWith("~"))
     return { problem: "begins with ~, but this user has no home folder", fix: "Set it to an absolute path" };

@@ -36,7 +36,7 @@ export async function confirmByUser(
   );
 }
 
-// Coercions turn other forms of a value into the schema's. They pass on what they can't read, and the schema refuses it.
+// Coercions turn other forms of a value into the schema's, and pass on what they can't read.
 
 /** Reads "30", "30s", "30 seconds" and "0.5 min" as 30. */
 export function asSeconds(value: unknown): unknown {
@@ -92,7 +92,7 @@ export function asNone(values: readonly string[], name: string): (value: unknown
   };
 }
 
-/** Reads "tiktok", "tiktok, youtube", `{"platform": "tiktok"}`, `{"id": "tiktok"}`, and lists and JSON of these as lists of texts. */
+/** Reads "tiktok, youtube", `{"platform": "tiktok"}`, and lists and JSON of these, as a list of texts. */
 export function asPlatforms(value: unknown): unknown {
   if (Array.isArray(value)) return value.flat().map(platformOf);
   if (typeof value !== "string") return isObject(value) ? [platformOf(value)] : value;
@@ -109,7 +109,7 @@ export function asPlatforms(value: unknown): unknown {
     .filter((item) => item.trim() !== "");
 }
 
-/** An object with more than a platform names an account: as one text, it is answered with what is possible instead. */
+/** An object with more than a platform names an account. As one text, it is answered with what is possible. */
 function platformOf(entry: unknown): unknown {
   if (!isObject(entry)) return entry;
   const { platform, ...more } = entry;

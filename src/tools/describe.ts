@@ -1,5 +1,5 @@
-// A job in words, for results and errors: what is known of it, and what that means to the caller. Pure: everything
-// comes from the job's record. The tables have a sentence per item; those that don't apply are left out.
+// A job in words, for results and errors, from its record alone. Pure. The tables have a sentence per item; those
+// that don't apply are left out.
 
 import type { Config } from "../config.ts";
 import type { AlreadyStarted } from "../idempotency/generate-once.ts";
@@ -248,10 +248,7 @@ const PROGRESS: Readonly<Record<JobState, (job: Job) => string>> = {
   ready: (job) => `Ready: ${describeClips(job)}`,
 };
 
-/**
- * The job of an earlier order of the same words, if it was found: a clause with its full stop, and the next step.
- * `ordered` is a phrase such as "ordered 3 minutes ago".
- */
+/** The job of an earlier order, as a clause with its full stop. `ordered`: "ordered 3 minutes ago". */
 export function describeEarlierJob(
   { job, jobId, ageMs }: Pick<AlreadyStarted, "job" | "jobId" | "ageMs">,
   ordered: string,

@@ -178,7 +178,7 @@ export const generateVideo = defineTool({
 /** Loaded by the first order, which the start needn't wait for. */
 async function findDoubts(order: Order, jobs: ToolContext["jobs"]): Promise<OrderWarning[]> {
   const { reviewOrder } = await import("./check-order/check-order.ts");
-  // The ids of native voices aren't documented: one that an order of this computer has got a video with is known.
+  // The ids of native voices aren't documented: one that has brought this computer a video is known.
   return reviewOrder(order, async (voice) => {
     const orders = (await jobs.readJournal()) ?? [];
     return orders.some(({ jobId, arguments: args }) => jobId !== undefined && args["voice"] === voice);
@@ -225,7 +225,7 @@ function questionFor(
   };
 }
 
-/** Says who agreed, as it was. Where nobody was asked, nothing is said of asking: the user may have agreed in the chat. */
+/** Says who agreed, as it was. A user who wasn't asked may have agreed in the chat. */
 function describeConsent(consent: Consent, { repeat, doubts }: OrderPlan, nowMs: number): Text | undefined {
   if (consent === "agreed") return say`[The user was asked and agreed.|]`;
   if (consent !== "not asked")
@@ -244,8 +244,8 @@ function silenceError(voice: string): BridgeError {
 type Option = keyof typeof DEFAULTS;
 
 /**
- * The order, for the user to check: "30 s, 66 words, English, story, voice charlotte, no music, normal pacing". In short,
- * its words aren't counted, and voice, music and pacing are named only if they aren't the defaults.
+ * The order, for the user to check: "30 s, 66 words, English, story, voice charlotte, no music, normal pacing".
+ * In short, its words aren't counted, and only other values than the defaults of the last three are named.
  */
 export function describeOrder(order: Partial<Record<Option | "topic", unknown>>, isShort = false): string {
   const of = (name: Option) => String(order[name] ?? DEFAULTS[name]);

@@ -75,10 +75,7 @@ export const getVideoStatus = defineTool({
   },
 });
 
-/**
- * A service may need minutes until it knows its new job, so failed reads don't end the wait for one. The reader paces
- * them. The wait for a job that is known to have ended is answered by what is known.
- */
+/** Failed reads don't end the wait for a new job, which a service may need minutes to know. The reader paces them. */
 async function wait(jobId: string, forMs: number, context: ToolContext): Promise<void> {
   const { reader, jobs, clock, signal, waitForEnd } = context;
   const endsMs = clock.monotonicMs() + forMs;

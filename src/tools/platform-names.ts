@@ -1,5 +1,4 @@
-// The meaning of a name among the platforms of a post, as models and users write it: only the id of a connected
-// platform is ever sent. Pure.
+// What a name among the platforms of a post means: only the id of a connected platform is ever sent. Pure.
 
 import { platformId } from "../idempotency/same-post.ts";
 import { commonName, isKnownPlatform, unusableState } from "../service/platforms.ts";

@@ -1,5 +1,5 @@
-// Checks before a post, at no cost, that the video is ready and the accounts are connected. Nothing is looked up
-// after a refusal: what is read then could be older than the post.
+// Checks before a post that the video is ready and the accounts are connected. Looks nothing up after a refusal:
+// what is read then could be older than the post.
 
 import { type BridgeError, type ErrorCode, notSent } from "../errors.ts";
 import type { ConnectedPlatform, Job, PublishRequest } from "../service/responses.ts";
@@ -59,7 +59,7 @@ function isConnected(name: string, connected: readonly ConnectedPlatform[]): boo
   return kind === "connected" || (kind === "absent" && unknown.some((account) => accountName(account)));
 }
 
-/** Undefined for a job that can't be read or is ready. A job with a final video is ready, whatever its status. */
+/** Undefined for a job that can't be read or is ready, as any with a final video is. */
 function unreadyError(job: Job | undefined, maxWaitSeconds: number): BridgeError | undefined {
   if (job === undefined || job.finalVideoUrl !== undefined) return undefined;
   const obstacle = obstacleOf(job, maxWaitSeconds);

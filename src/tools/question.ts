@@ -1,5 +1,4 @@
-// The question to the user before something is paid for or posted, and the error for any answer but yes. How they
-// are asked is up to the client or the terminal.
+// The question to the user before something is paid for or posted, and the error for any answer but yes.
 
 import { say } from "../sentences.ts";
 import { type BridgeError, notSent } from "../errors.ts";
@@ -27,10 +26,10 @@ export interface Question {
   readonly jobId?: string;
 }
 
-/** Who agreed: the user to this very question, the user to a series at `sinceMs`, or nobody, as they can't be asked. */
+/** Who agreed: the user to this question, or to a series at `sinceMs`, or nobody, as they can't be asked. */
 export type Consent = "agreed" | { readonly sinceMs: number } | "not asked";
 
-/** The error for any answer but yes. `action` is the client's word for it; `hasChosen` is true if the user made a choice. */
+/** The error for any answer but yes. `action` is the client's word for it. */
 export function declinedError({ verb, done }: Question, action: unknown, hasChosen: boolean): BridgeError {
   // Some clients answer by themselves what they can't show, some of them with "accept".
   const isAutomatic = action === "decline" || action === "cancel" || (action === "accept" && !hasChosen);

@@ -1,5 +1,4 @@
-// The fields of a result that the service doesn't give: posts and arguments come from the journal, saved files from
-// this computer's disk. Pure.
+// The fields of a result that come from this computer: posts and arguments from the journal, saved files. Pure.
 
 import * as z from "zod";
 import type { JobOrder, JobPost, JobRecord } from "../jobs/job-record.ts";

@@ -1,4 +1,4 @@
-// Keeps a result small enough for a model: its undocumented fields go first, then the ends of its lists. Pure.
+// Keeps a result small enough for a model: undocumented fields go first, then the ends of its lists. Pure.
 
 import { DOCUMENTED_FIELDS } from "../service/fields.ts";
 

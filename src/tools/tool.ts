@@ -64,10 +64,7 @@ export interface ToolContext {
   readonly maxWaitSeconds: number;
   /** Waits at most `forMs` for a job to end and returns its latest state. Reports progress to the caller. */
   waitForEnd(job: Job, forMs: number): Promise<Job>;
-  /**
-   * Resolves to how the user agrees; doesn't call `question` if they can't be asked. Throws to have the client ask
-   * them, a BridgeError for any answer but yes, and what `question` throws.
-   */
+  /** Resolves to how the user agrees. Throws a BridgeError for any answer but yes, and to have the client ask. */
   askUser(question: () => Promise<Question>): Promise<Consent>;
 }
 
@@ -132,7 +129,7 @@ export const guidanceFields = () => ({ summary: z.string(), nextStep: z.string()
 const MAX_PROBLEMS = 5;
 /** The characters of a value or name that an error about arguments quotes. */
 const MAX_QUOTED = 60;
-/** The maximum number of characters of summary and nextStep, which quote at most a few hundred for each platform. */
+/** The most characters of summary and nextStep, which quote at most a few hundred for each platform. */
 const MAX_GUIDANCE = 5_000;
 /** The bytes that are reserved for sentences that are added to a summary. */
 const RESERVED_BYTES = 500;
@@ -165,7 +162,7 @@ function cut(text: Text): Text {
   return mapText(text, (words) => cutText(words, MAX_GUIDANCE));
 }
 
-/** Converts the service's times, whose fields are not documented, to this computer's. Leaves the cursor unchanged. */
+/** Converts the service's times, in whatever field they are, to this computer's. */
 function inLocalTime(result: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const convert = (text: string) => (TIME.test(text) ? localTime(Date.parse(text)) : text);
   return mapFields(result, (value, name) =>
@@ -220,7 +217,7 @@ export async function runTool<Output extends z.ZodObject>(
   return { ...returned, fields: tool.output().parse(structureOf(returned)) };
 }
 
-/** A sentence for the result of a call whose outcome is missing in the journal, where other processes look for it. */
+/** Says that the journal, where other processes look, lacks the outcome of a call. */
 export function describeUnrecorded(unrecorded: Unrecorded | undefined): Text | undefined {
   if (unrecorded === undefined) return undefined;
   const { problem, fix } = unrecorded;
@@ -230,7 +227,7 @@ export function describeUnrecorded(unrecorded: Unrecorded | undefined): Text | u
   );
 }
 
-/** Models write numbers as texts, lists of one, and null or a blank for no value: what has one meaning is accepted. */
+/** Accepts what has one meaning: models write numbers as texts, lists of one, and null for no value. */
 function readArguments(
   { coercions = {}, literalArguments = [], input }: ReadableTool,
   args: unknown,

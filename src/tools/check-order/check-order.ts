@@ -1,5 +1,5 @@
-// Looks at an order before it is paid for: is its topic a text, in the language that will be spoken, do its words fit
-// into its seconds, would notes be spoken, is its voice a known one? Judges nothing else about a topic. Sends nothing.
+// Looks at an order before it is paid for: is its topic a text, in the language that will be spoken? Do its words
+// fit into its seconds? Would notes be spoken? Is its voice known? Judges nothing else. Sends nothing.
 
 import type { OrderWarning } from "../../idempotency/generate-once.ts";
 import { languageName } from "../../service/languages.ts";
@@ -20,10 +20,7 @@ const MIN_SHARE = { asmr: 0.22, others: 0.5 } as const;
 /** Dictated text has no pictures in brackets, and may be as short as it is. */
 const MIN_PICTURES = 2;
 
-/**
- * Returns why the order looks like a mistake. A given default isn't a choice: clients and proxies fill in every
- * argument. `hasVoice` says whether a voice that the catalog doesn't have is known.
- */
+/** Returns why the order looks like a mistake. `hasVoice` tells if a voice is known that the catalog lacks. */
 export async function reviewOrder(
   order: Order,
   hasVoice: (voice: string) => Promise<boolean>,

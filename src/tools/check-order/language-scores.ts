@@ -1,5 +1,5 @@
-// Says if words certainly read like another language than the given one, by how often their n-grams occur in each
-// language with Latin letters. Pure.
+// Says if words certainly read like another language than the given one, by the n-grams of each language with
+// Latin letters. Pure.
 
 import { lazyValue } from "../../lazy.ts";
 import type { Word } from "../../service/words.ts";
@@ -17,7 +17,7 @@ const RELATIVES = new Map(
 
 /** An n-gram that a language has scores this much at least. */
 const BASE_SCORE = 53;
-/** A text of a language that the table doesn't have is taken to score this much for each n-gram in its own one. */
+/** A text of a language that the table doesn't have is taken to score this much for each n-gram. */
 const UNKNOWN_SCORE = 25;
 /** Another language is certain if it scores as many times as much as the given one, and this much more. */
 const CERTAIN = { times: 2, more: 150, moreBelowWords: 7, moreIfShort: 300 } as const;
@@ -28,10 +28,7 @@ const NAMED_FROM = 50;
 /** A title of two words is too short to tell. */
 const MIN_WORDS = 3;
 
-/**
- * The other language that the words certainly read like: "en" or, as relatives can't be told apart, "another". The given
- * one is a BCP-47 code; if the table doesn't have it, the words must be typical of the other one.
- */
+/** The other language that the words certainly read like. Only English can be told from its relatives. */
 export function otherLanguage(words: readonly Word[], language: string): "en" | "another" | undefined {
   const latin = words.filter(({ isLatin }) => isLatin);
   if (latin.length < MIN_WORDS || latin.length * 2 <= words.length) return undefined;
@@ -54,7 +51,7 @@ export function otherLanguage(words: readonly Word[], language: string): "en" | 
   return UNKNOWN_SCORE * grams.size >= needed ? "another" : undefined;
 }
 
-/** The n-grams of words as the package makes them: four bytes, each third of a word, with a space at its ends. */
+/** The n-grams of words as the package makes them: four bytes, every three, with a space at a word's ends. */
 function gramsOf(words: readonly Word[]): ReadonlySet<string> {
   const grams = new Set<string>();
   for (const part of words.flatMap(
@@ -74,7 +71,7 @@ const table = lazyValue(() => {
   return { grams: grams.split("\n"), languages: languages.split("\n"), scores };
 });
 
-/** The score of each of the table's languages. Goes once through all lines: to keep them in a map takes 15 MB. */
+/** The score of each of the table's languages. Goes through all lines: a map of them would take 15 MB. */
 function scoresOf(grams: ReadonlySet<string>): readonly number[] {
   const sums = TABLE_LANGUAGES.map(() => 0);
   const { grams: lines, languages, scores } = table();

@@ -1,4 +1,4 @@
-// Looks for signs that a topic is in another language than the one that will be spoken. English alone is named. Pure.
+// Finds out if a topic is in another language than the spoken one. English alone is named. Pure.
 
 import type { OrderWarning } from "../../idempotency/generate-once.ts";
 import { say } from "../../sentences.ts";
