@@ -1,5 +1,5 @@
-// Finds topics that aren't the text itself, and text that was damaged in ordinary characters, by their form. Pure, and
-// linear: repeats are bounded, or can begin in one place only.
+// Finds topics that aren't the text itself, and text that was damaged in ordinary characters, by their form.
+// Pure, and linear: repeats are bounded, or can begin in one place only.
 
 import type { OrderWarning } from "../../idempotency/generate-once.ts";
 import { countSpoken } from "../../service/words.ts";
@@ -10,14 +10,23 @@ const MAX_QUOTED = 60;
 const BESIDE_DAMAGE = 12;
 const ADVICE = "Write what it should say.";
 
-/** What a piece is, and its form. */
-type Kind = readonly [predicate: string, pattern: RegExp];
+interface Kind {
+  /** What a piece of it is. */
+  readonly predicate: string;
+  /** The topic may have so many other words for each piece: more are a text about such things. */
+  readonly wordsBeside: number;
+  readonly pattern: RegExp;
+}
 
 const { raw } = String;
-const anywhere = (...forms: readonly string[]) => new RegExp(forms.join("|"), "gu");
+const anywhere = (predicate: string, wordsBeside: number, ...forms: readonly string[]): Kind => {
+  return { predicate, wordsBeside, pattern: new RegExp(forms.join("|"), "gu") };
+};
 /** A whole topic, without blanks and quotation marks around it, whatever its case. */
-const whole = (...forms: readonly string[]) =>
-  new RegExp(raw`^[\s"'\u0060(]{0,9}(?:${forms.join("|")})[\s"'\u0060).]{0,9}$`, "iu");
+const whole = (predicate: string, ...forms: readonly string[]): Kind => {
+  const form = raw`^[\s"'\u0060(]{0,9}(?:${forms.join("|")})[\s"'\u0060).]{0,9}$`;
+  return { predicate, wordsBeside: 0, pattern: new RegExp(form, "iu") };
+};
 
 const FILE = raw`\.(?:txt|docx?|pdf|md|rtf|odt|csv|xlsx?|json|srt|pptx?|pages|html?|mp[34]|mov|wav|png|jpe?g)`;
 const DOMAIN = raw`(?:[\w-]{1,60}\.){1,5}[a-z]{2,12}`;
@@ -25,110 +34,95 @@ const DOMAIN = raw`(?:[\w-]{1,60}\.){1,5}[a-z]{2,12}`;
 const POINTERS =
   "attached|attachments?|enclosed|above|below|before|earlier|previous(?:ly)?|discussed|agreed|last time|sent";
 const BESIDE_POINTERS =
-  "please|pls|see|as|per|refer|check|read|use|find|copy|same|like|the|my|our|this|that|it|in|from|of|to|we|i|you|" +
-  "text|script|topic|content|file|document|doc|pdf|image|screenshot|message|chat|link";
+  "please|pls|see|as|per|refer|check|read|use|find|copy|same|like|the|my|our|this|that|it|in|from|of|to|we|i|" +
+  "you|text|script|topic|content|file|document|doc|pdf|image|screenshot|message|chat|link";
+const TEXT_NAMES = "(?:topic|text|script|content|title|idea|story|prompt)";
+const FAULTS = "(?:fail(?:ed|ure)|cannot|undefined|null|invalid|unexpected|not found|status)";
 const TEMPLATE = "is a template that nobody filled in";
 const NO_VALUE = "is what programs write for no value";
 
-/** The topic may have so many other words for each piece: more are a text about such things. */
-const NO_TEXT: readonly (readonly [...kind: Kind, wordsBeside: number])[] = [
-  [
+const NO_TEXT: readonly Kind[] = [
+  anywhere(
     TEMPLATE,
-    anywhere(
-      raw`\{\{[^{}\n]{0,60}\}\}|[$#@]\{[^{}\n]{1,60}\}|\{%[^{}\n]{1,60}%\}|<%[^<>\n]{0,60}%>`,
-      raw`%[A-Za-z_][\w.]{1,40}%|%\(\w{1,40}\)s|__[A-Z]\w{1,30}__|\[\[[^[\]\n]{1,60}\]\]`,
-      raw`\[(?:[Yy]our|[Ii]nsert|[Ee]nter|YOUR|INSERT|ENTER)\b[^[\]\n]{0,60}\]|\[[^[\]\n]{0,60}(?:here|HERE)\]`,
-    ),
     4,
-  ],
-  [TEMPLATE, anywhere(raw`\{[\w.\- ]{1,40}\}|<[\w.\- ]{1,40}>`), 2],
-  [
+    raw`\{\{[^{}\n]{0,60}\}\}|[$#@]\{[^{}\n]{1,60}\}|\{%[^{}\n]{1,60}%\}|<%[^<>\n]{0,60}%>`,
+    raw`%[A-Za-z_][\w.]{1,40}%|%\(\w{1,40}\)s|__[A-Z]\w{1,30}__|\[\[[^[\]\n]{1,60}\]\]`,
+    raw`\[(?:[Yy]our|[Ii]nsert|[Ee]nter|YOUR|INSERT|ENTER)\b[^[\]\n]{0,60}\]`,
+    raw`\[[^[\]\n]{0,60}(?:here|HERE)\]`,
+  ),
+  anywhere(TEMPLATE, 2, raw`\{[\w.\- ]{1,40}\}|<[\w.\- ]{1,40}>`),
+  whole(
     TEMPLATE,
-    whole(
-      raw`\$\(?[\w.]{1,60}|=[a-z][\w$!:]{0,30}(?:\(.{0,200})?|%[sd@]|lorem ipsum(?: dolor\b[^]{0,5000})?`,
-      raw`(?:your|insert|enter|add|write|type|paste|put)\b[^.!?\n]{0,20}\b(?:topic|text|script|content|title|idea|story|prompt)\b[^.!?\n]{0,20}`,
-    ),
-    0,
-  ],
-  [
+    raw`\$\(?[\w.]{1,60}|=[a-z][\w$!:]{0,30}(?:\(.{0,200})?|%[sd@]|lorem ipsum(?: dolor\b[^]{0,5000})?`,
+    raw`(?:your|insert|enter|add|write|type|paste|put)\b[^.!?\n]{0,20}\b${TEXT_NAMES}\b[^.!?\n]{0,20}`,
+  ),
+  whole(
     NO_VALUE,
-    whole(
-      raw`(?:\w{1,30}\s?[:=]\s?)?(?:(?:undefined|null|nan|none|nil|n\/a|tbd|tba|todo)[\s,;.:-]{0,9}){1,99}`,
-    ),
-    0,
-  ],
-  [NO_VALUE, anywhere(raw`\[object [A-Z]\w{1,30}\]`), 4],
-  ["is an error of a spreadsheet", anywhere(raw`#(?:N\/A|[A-Z][A-Z/0_]{2,13}[!?])|\bErr:\d{3}\b`), 1],
-  [
+    raw`(?:\w{1,30}\s?[:=]\s?)?(?:(?:undefined|null|nan|none|nil|n\/a|tbd|tba|todo)[\s,;.:-]{0,9}){1,99}`,
+  ),
+  anywhere(NO_VALUE, 4, raw`\[object [A-Z]\w{1,30}\]`),
+  anywhere("is an error of a spreadsheet", 1, raw`#(?:N\/A|[A-Z][A-Z/0_]{2,13}[!?])|\bErr:\d{3}\b`),
+  whole(
     "is an error of a program",
-    whole(
-      raw`(?:uncaught )?[a-z]\w{1,40}(?:error|exception)\b[^]{0,5000}|traceback \(most[^]{0,5000}`,
-      raw`error:[^\n]{0,200}\b(?:fail(?:ed|ure)|cannot|undefined|null|invalid|unexpected|not found|status)\b[^]{0,5000}`,
-    ),
-    0,
-  ],
-  [
+    raw`(?:uncaught )?[a-z]\w{1,40}(?:error|exception)\b[^]{0,5000}|traceback \(most[^]{0,5000}`,
+    raw`error:[^\n]{0,200}\b${FAULTS}\b[^]{0,5000}`,
+  ),
+  whole(
     "is the name of a file, an address or an id",
-    whole(
-      raw`(?:[^\s.?!:;,/\\]{1,60} ){0,4}[^\s?!:;,/\\]{1,80}${FILE}|[\w-]{1,60}_[\w-]{1,60}`,
-      raw`(?:file:|[a-z]:[\\/]|\\\\|~[\\/]|\.{1,2}[\\/])\S{0,300}(?: \S{1,80}){0,5}|\/[^\s/]{1,80}\/\S{0,300}`,
-      raw`[\w-]{1,60}(?:[\\/][\w.-]{1,60}){1,9}${FILE}|${DOMAIN}|[^\s@]{1,100}@[^\s@]{1,100}\.\w{2,12}`,
-      raw`[\da-f]{8}-[\da-f-]{20,40}|(?=\D{0,60}\d)[\da-f]{16,128}`,
-    ),
-    0,
-  ],
-  [
+    raw`(?:[^\s.?!:;,/\\]{1,60} ){0,4}[^\s?!:;,/\\]{1,80}${FILE}|[\w-]{1,60}_[\w-]{1,60}`,
+    raw`(?:file:|[a-z]:[\\/]|\\\\|~[\\/]|\.{1,2}[\\/])\S{0,300}(?: \S{1,80}){0,5}|\/[^\s/]{1,80}\/\S{0,300}`,
+    raw`[\w-]{1,60}(?:[\\/][\w.-]{1,60}){1,9}${FILE}|${DOMAIN}|[^\s@]{1,100}@[^\s@]{1,100}\.\w{2,12}`,
+    raw`[\da-f]{8}-[\da-f-]{20,40}|(?=\D{0,60}\d)[\da-f]{16,128}`,
+  ),
+  anywhere(
     "is a link",
-    anywhere(
-      raw`\b[a-z][a-z\d]{1,8}:\/\/[^\s"<>]{1,2000}`,
-      raw`(?<![\w@.-])${DOMAIN}(?::\d{1,5})?[/?#][^\s"<>]{0,2000}`,
-    ),
     4,
-  ],
-  [
+    raw`\b[a-z][a-z\d]{1,8}:\/\/[^\s"<>]{1,2000}`,
+    raw`(?<![\w@.-])${DOMAIN}(?::\d{1,5})?[/?#][^\s"<>]{0,2000}`,
+  ),
+  whole(
     "says where the text is",
-    whole(raw`(?=[^]{0,80}\b(?:${POINTERS})\b)\W{0,3}(?:(?:${POINTERS}|${BESIDE_POINTERS})\b\W{0,3}){1,10}`),
-    0,
-  ],
-  ["is JSON", /^\s*(?:\{\s*(?:"[^"\n]{1,60}"|'[^'\n]{1,60}')\s*:|\[\s*\{\s*")[^]*$/u, 0],
+    raw`(?=[^]{0,80}\b(?:${POINTERS})\b)\W{0,3}(?:(?:${POINTERS}|${BESIDE_POINTERS})\b\W{0,3}){1,10}`,
+  ),
+  anywhere("is JSON", 0, raw`^\s*(?:\{\s*(?:"[^"\n]{1,60}"|'[^'\n]{1,60}')\s*:|\[\s*\{\s*")[^]*$`),
 ];
 
 /** The bytes from 80 to BF as Windows shows them, and those among them that quote nothing in any language. */
-const SHOWN = raw`\u0080-\u00BF\u0152\u0153\u0160\u0161\u0178\u017D\u017E\u0192\u02C6\u02DC\u2013-\u2022\u2026\u2030\u2039\u203A\u20AC\u2122`;
+const SHOWN =
+  raw`\u0080-\u00BF\u0152\u0153\u0160\u0161\u0178\u017D\u017E\u0192\u02C6\u02DC\u2013-\u2022\u2026\u2030` +
+  raw`\u2039\u203A\u20AC\u2122`;
 const SHOWN_SIGNS = raw`\u00A1-\u00AA\u00AC-\u00BA\u00BC-\u00BF`;
 
 const DAMAGE: readonly Kind[] = [
-  [
+  anywhere(
     "has an escape sequence",
-    anywhere(
-      raw`\\u\{?[\dA-Fa-f]{4}|\\x[\dA-Fa-f]{2}|\p{L}u00[c-f][\da-f]|\\"[^"\\\n]{1,200}\\"|\p{L}\\'\p{L}`,
-      // Not the folders of C:\new\recipes.
-      raw`[.!?,;\u2026)\]"\u201D]\\[nrt]|\\[nr]\\[nrt]|\p{L}\\[nrt](?=[\p{Lu}[\s]|$)`,
-    ),
-  ],
-  [
+    Infinity,
+    raw`\\u\{?[\dA-Fa-f]{4}|\\x[\dA-Fa-f]{2}|\p{L}u00[c-f][\da-f]|\\"[^"\\\n]{1,200}\\"|\p{L}\\'\p{L}`,
+    // Not the folders of C:\new\recipes.
+    raw`[.!?,;\u2026)\]"\u201D]\\[nrt]|\\[nr]\\[nrt]|\p{L}\\[nrt](?=[\p{Lu}[\s]|$)`,
+  ),
+  anywhere(
     "has an entity of HTML",
-    anywhere(
-      raw`&(?:#\d{2,6}|#x[\da-f]{2,5}|amp|lt|gt|quot|apos|nbsp|hellip|[nm]dash|[lr][sda]quo|szlig);`,
-      raw`&[A-Za-z](?:acute|grave|circ|uml|tilde|cedil|ring|slash|elig);`,
-    ),
-  ],
-  [
+    Infinity,
+    raw`&(?:#\d{2,6}|#x[\da-f]{2,5}|amp|lt|gt|quot|apos|nbsp|hellip|[nm]dash|[lr][sda]quo|szlig);`,
+    raw`&[A-Za-z](?:acute|grave|circ|uml|tilde|cedil|ring|slash|elig);`,
+  ),
+  anywhere(
     "has characters that were read in the wrong encoding",
-    anywhere(
-      raw`\u00E2\u20AC|\u00F0\u0178|\u00EF\u00BB\u00BF|\u00EF\u00BF\u00BD|[\u0080-\u0084\u0086-\u009F]`,
-      raw`[\u00C2\u00C3][${SHOWN_SIGNS}]|(?<!\p{Lu})[\u00C2\u00C3][${SHOWN}]|(?:[\u00D0\u00D1][${SHOWN}]){2}`,
-    ),
-  ],
-  [
+    Infinity,
+    raw`\u00E2\u20AC|\u00F0\u0178|\u00EF\u00BB\u00BF|\u00EF\u00BF\u00BD|[\u0080-\u0084\u0086-\u009F]`,
+    raw`[\u00C2\u00C3][${SHOWN_SIGNS}]|(?<!\p{Lu})[\u00C2\u00C3][${SHOWN}]|(?:[\u00D0\u00D1][${SHOWN}]){2}`,
+  ),
+  anywhere(
     "has a code for a character",
-    anywhere(raw`_x[\dA-Fa-f]{4}_|\p{L}%20(?=\p{L})|%C3%[89AB][\dA-F]|=C3=[89AB][\dA-F]|=E2=80=[89A][\dA-F]`),
-  ],
+    Infinity,
+    raw`_x[\dA-Fa-f]{4}_|\p{L}%20(?=\p{L})|%C3%[89AB][\dA-F]|=C3=[89AB][\dA-F]|=E2=80=[89A][\dA-F]`,
+  ),
 ];
 
 /** Says why the topic isn't the text itself, if it isn't. `spoken` is the topic without its brackets. */
 export function reviewText(topic: string, spoken: string): OrderWarning | undefined {
-  for (const [predicate, pattern, wordsBeside] of NO_TEXT) {
+  for (const { predicate, pattern, wordsBeside } of NO_TEXT) {
     const pieces = topic.match(pattern) ?? [];
     if (pieces.length === 0) continue;
     if (countSpoken(topic.replace(pattern, " "), "words") > wordsBeside * pieces.length) continue;
@@ -142,7 +136,7 @@ export function reviewText(topic: string, spoken: string): OrderWarning | undefi
 
 /** Says where a program took ordinary characters of the topic for others. */
 export function reviewDamage(topic: string): OrderWarning | undefined {
-  for (const [predicate, pattern] of DAMAGE) {
+  for (const { predicate, pattern } of DAMAGE) {
     const at = topic.search(pattern);
     if (at < 0) continue;
     const near = topic.slice(Math.max(0, at - BESIDE_DAMAGE), at + 2 * BESIDE_DAMAGE);
