@@ -87,6 +87,11 @@ export class DeadlineError<Result> extends BridgeError {
 /** The sentence about a code that confirms something else, or nothing any more. */
 export const STALE_CODE_SENTENCE = "The confirm code of this call is not valid.";
 
+/** The call that confirms an order. */
+export function confirmOrder(code: string): Text {
+  return say`[call generate_video again with confirm: "${code}"|repeat the call with --confirm ${code}]`;
+}
+
 type Details = Partial<
   Pick<BridgeErrorFacts, "isForUser" | "failsAgain" | "retryable" | "retryAfterSeconds">
 >;

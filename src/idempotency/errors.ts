@@ -1,7 +1,7 @@
 // Errors of paid and public requests that were held back, and what to add when an answer was lost.
 
 import { JOB_ID } from "../service/job.ts";
-import { BridgeError, notSent, STALE_CODE_SENTENCE } from "../errors.ts";
+import { BridgeError, confirmOrder, notSent, STALE_CODE_SENTENCE } from "../errors.ts";
 import { platformTitle } from "../service/platforms.ts";
 import type { Video } from "../service/responses.ts";
 import { fixForDisk } from "../disk.ts";
@@ -36,7 +36,7 @@ export function checkOrderError(
     ),
     inSentences(
       ...warnings.map(({ advice }) => advice),
-      say`Only if [you have told the user this, and they then|you] want the order as it is, [call generate_video again with confirm: "${code}"|repeat the call with --confirm ${code}].`,
+      say`Only if [you have told the user this, and they then|you] want the order as it is, ${confirmOrder(code)}.`,
     ),
   );
 }
@@ -46,7 +46,11 @@ export function orderInProgressError(ageMs: number): BridgeError {
   return notSent(
     "in_progress",
     `Not sent: a video of the same words was ordered ${describeAge(ageMs)}, and its outcome is not known yet.`,
-    say`${CHECK_LIST}, and follow it with [get_video_status|call get_video_status --job-id ID --wait] if it is there. If it isn't, [tell the user that |]it may still be starting. Don't order it again, not even in other words or with other settings.`,
+    inSentences(
+      say`${CHECK_LIST}, and follow it with [get_video_status|call get_video_status --job-id ID --wait] if it is there.`,
+      say`If it isn't, [tell the user that |]it may still be starting.`,
+      "Don't order it again, not even in other words or with other settings.",
+    ),
   );
 }
 
@@ -71,7 +75,10 @@ export function duplicateOrderError({ ageMs, code, isStale }: Repeat, count: num
       isStale && STALE_CODE_SENTENCE,
       `Not sent: a video of the same words was ordered ${describeAge(ageMs)}${others} and its answer never came, so it may have been made.`,
     ),
-    say`${CHECK_LIST}. Only if it isn't there, and [the user still wants|you still want] it, [call generate_video again with confirm: "${code}"|repeat the call with --confirm ${code}]. Don't order it in other words or with other settings instead.`,
+    inSentences(
+      say`${CHECK_LIST}. Only if it isn't there, and [the user still wants|you still want] it, ${confirmOrder(code)}.`,
+      "Don't order it in other words or with other settings instead.",
+    ),
   );
 }
 

@@ -3,6 +3,7 @@
 import * as z from "zod";
 import { notSent } from "../errors.ts";
 import { JOB_ID, readJobId } from "../service/job.ts";
+import { CATALOG_VOICES, CHOICES } from "../service/options.ts";
 import { say } from "../sentences.ts";
 import { isNullWord, readSeconds } from "../text.ts";
 import type { Consent, Question } from "./question.ts";
@@ -38,59 +39,47 @@ export async function confirmByUser(
 
 // Coercions turn other forms of a value into the schema's, and pass on what they can't read.
 
+type Coercion = (value: unknown) => unknown;
+
+export const fromText =
+  (read: (text: string) => unknown): Coercion =>
+  (value) =>
+    typeof value === "string" ? (read(value) ?? value) : value;
+
 /** Reads "30", "30s", "30 seconds" and "0.5 min" as 30. */
-export function asSeconds(value: unknown): unknown {
-  return typeof value === "string" ? (readSeconds(value) ?? value) : value;
-}
+export const asSeconds = fromText(readSeconds);
+
+/** Reads a resource URI or a link as the id of its job. */
+export const asJobId = fromText(readJobId);
 
 /** Reads "30" as 30. */
-export function asNumber(value: unknown): unknown {
-  return typeof value === "string" && /^\s*-?\d{1,9}(\.\d{1,9})?\s*$/.test(value) ? Number(value) : value;
-}
-
-/** Reads "Documentary" as "documentary". */
-export function asOneOf(values: readonly string[]): (value: unknown) => unknown {
-  return (value) => {
-    const wanted = typeof value === "string" ? value.trim().toLowerCase() : undefined;
-    return values.find((candidate) => candidate === wanted) ?? value;
-  };
-}
+export const asNumber = fromText((text) =>
+  /^\s*-?\d{1,9}(\.\d{1,9})?\s*$/.test(text) ? Number(text) : undefined,
+);
 
 /** Reads 482913 as "482913": a code or cursor may have digits only. */
-export function asText(value: unknown): unknown {
-  return Number.isSafeInteger(value) ? String(value) : value;
-}
+export const asText: Coercion = (value) => (Number.isSafeInteger(value) ? String(value) : value);
 
-/** Reads "null" as no value in arguments for which "none" is a value. */
-export function unlessNull(read: (value: unknown) => unknown): (value: unknown) => unknown {
-  return (value) => (isNullWord(value) && !isNone(value) ? undefined : read(value));
-}
-
-function isNone(value: unknown): boolean {
-  return typeof value === "string" && value.trim().toLowerCase() === "none";
-}
+/** Reads "Documentary" as "documentary". */
+export const asOneOf = (values: readonly string[]) =>
+  fromText((text) => values.find((value) => value === text.trim().toLowerCase()));
 
 /** Reads "Charlotte" as "charlotte", and "Clone: 7f" as "clone:7f". */
-export function asVoice(catalog: readonly string[]): (value: unknown) => unknown {
-  const isOneOf = asOneOf(catalog);
-  return (value) =>
-    typeof value === "string" ? isOneOf(value.replace(/^\s*clone\s*:\s*/i, "clone:")) : value;
-}
+export const asVoice = fromText((text) =>
+  asOneOf(CATALOG_VOICES)(text.replace(/^\s*clone\s*:\s*/i, "clone:")),
+);
 
-/** Reads false, "no music" and "off" as "none" in arguments that have this choice. */
-export function asNone(values: readonly string[], name: string): (value: unknown) => unknown {
-  const isOneOf = asOneOf(values);
-  return (value) => {
-    const text = typeof value === "string" ? value.trim().toLowerCase() : value;
-    const isNone =
-      text === false ||
-      text === "no" ||
-      text === "off" ||
-      text === `no ${name}` ||
-      text === `without ${name}`;
-    return isNone ? "none" : isOneOf(value);
-  };
-}
+/** Reads false, "no music" and "off" as "none". */
+export const asMusic: Coercion = (value) =>
+  value === false || (typeof value === "string" && /^\s*(?:no|off|(?:no|without) music)\s*$/i.test(value))
+    ? "none"
+    : asOneOf(CHOICES.music)(value);
+
+/** Reads "null" as no value in arguments for which "none" is a value. */
+export const unlessNull =
+  (read: Coercion): Coercion =>
+  (value) =>
+    isNullWord(value) && !/none/i.test(String(value)) ? undefined : read(value);
 
 /** Reads "tiktok, youtube", `{"platform": "tiktok"}`, and lists and JSON of these, as a list of texts. */
 export function asPlatforms(value: unknown): unknown {
@@ -122,9 +111,4 @@ function platformOf(entry: unknown): unknown {
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Reads a resource URI or a link as the id of its job. */
-export function asJobId(value: unknown): unknown {
-  return typeof value === "string" ? (readJobId(value) ?? value) : value;
 }

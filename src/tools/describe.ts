@@ -282,37 +282,30 @@ const EARLIER: Readonly<Record<JobState, (job: Job, ordered: string) => EarlierJ
       : [`a video of the same words is ready: ${link} It was ${ordered}.`, showLinks([])],
 };
 
-interface Obstacle {
-  readonly message: string;
-  readonly nextStep: Text;
-  /** True if the same call may succeed later. */
-  readonly isTemporary: boolean;
-}
+type Obstacle = readonly [message: string, nextStep: Text, isTemporary: boolean];
 
 /** Explains why the video can't be published; undefined if it can. */
 export function obstacleOf(job: Job, maxWaitSeconds: number): Obstacle | undefined {
-  return OBSTACLES[stateOf(job.status)]?.(job, maxWaitSeconds);
+  return OBSTACLES[stateOf(job.status)](job, maxWaitSeconds);
 }
 
-type DescribeObstacle = (job: Job, maxWaitSeconds: number) => Obstacle;
-
-const OBSTACLES: Readonly<Record<JobState, DescribeObstacle | undefined>> = {
-  rendering: ({ jobId }, maxWaitSeconds) => ({
-    message: "The video is still rendering.",
-    nextStep: say`Wait with ${waitFor(jobId, maxWaitSeconds)} until it is done, then publish once.`,
-    isTemporary: true,
-  }),
-  other: ({ jobId, status }) => ({
-    message: `The video is not ready: the service gives its status as ${quote(status, 60)}.`,
-    nextStep: say`[Tell the user. |]Look again with ${statusOf(jobId)}, and publish only when the video is completed.`,
-    isTemporary: true,
-  }),
-  refunded: () => ({
-    message: "The render of this video failed.",
-    nextStep: say`[Tell the user. |]The video can be generated again if [they|you] still want it.`,
-    isTemporary: false,
-  }),
-  ready: undefined,
+const OBSTACLES: Readonly<Record<JobState, (job: Job, maxWaitSeconds: number) => Obstacle | undefined>> = {
+  rendering: ({ jobId }, maxWaitSeconds) => [
+    "The video is still rendering.",
+    say`Wait with ${waitFor(jobId, maxWaitSeconds)} until it is done, then publish once.`,
+    true,
+  ],
+  other: ({ jobId, status }) => [
+    `The video is not ready: the service gives its status as ${quote(status, 60)}.`,
+    say`[Tell the user. |]Look again with ${statusOf(jobId)}, and publish only when the video is completed.`,
+    true,
+  ],
+  refunded: () => [
+    "The render of this video failed.",
+    say`[Tell the user. |]The video can be generated again if [they|you] still want it.`,
+    false,
+  ],
+  ready: () => undefined,
 };
 
 function describeClipsSoFar(job: Job): string {

@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { jobUri, stateOf } from "../service/job.ts";
-import { type BridgeError, STALE_CODE_SENTENCE } from "../errors.ts";
+import { type BridgeError, confirmOrder, STALE_CODE_SENTENCE } from "../errors.ts";
 import type { AlreadyStarted, OrderPlan, OrderWarning } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
 import type { Job, Order } from "../service/responses.ts";
@@ -11,16 +11,8 @@ import { countSpoken, speakingRate } from "../service/words.ts";
 import { inSentences, say, type Text } from "../sentences.ts";
 import { describeAge, quote } from "../text.ts";
 import { mainLanguageOf, languageCode, languageName } from "../service/languages.ts";
-import {
-  asNone,
-  asOneOf,
-  asSeconds,
-  asText,
-  asVoice,
-  confirmArgument,
-  confirmByUser,
-  unlessNull,
-} from "./arguments.ts";
+import { asMusic, asOneOf, asSeconds, asText, asVoice, fromText, unlessNull } from "./arguments.ts";
+import { confirmArgument, confirmByUser } from "./arguments.ts";
 import { describe, describeEarlierJob, videoIn, waitFor } from "./describe.ts";
 import { defineTool, type Guidance, guidanceFields, invalidInput, type ToolContext } from "./tool.ts";
 import type { Consent, Question } from "./question.ts";
@@ -105,12 +97,12 @@ export const generateVideo = defineTool({
       confirm: confirmArgument(),
     }),
   coercions: {
-    language: (value) => (typeof value === "string" ? (languageCode(value) ?? value) : value),
+    language: fromText(languageCode),
     duration: asSeconds,
-    voice: unlessNull(asVoice(CATALOG_VOICES)),
+    voice: unlessNull(asVoice),
     confirm: asText,
     ...Object.fromEntries(Object.entries(CHOICES).map(([field, values]) => [field, asOneOf(values)])),
-    music: unlessNull(asNone(CHOICES.music, "music")),
+    music: unlessNull(asMusic),
   },
   // "none" is music, and as a voice it is a wish for silence.
   literalArguments: ["topic", "voice", "music"],
@@ -165,9 +157,9 @@ export const generateVideo = defineTool({
     return {
       ...describeEarlier(started, config, confirm !== undefined),
       result: {
-        ...(latest?.done === true
-          ? await describeEnded(latest, context)
-          : { jobId, status: latest?.status ?? "unknown" }),
+        jobId,
+        status: latest?.status ?? "unknown",
+        ...(latest?.done === true && (await describeEnded(latest, context))),
         resourceUri: jobUri(jobId),
         alreadyStarted: true,
       },
@@ -195,8 +187,9 @@ function questionFor(
   order: Order,
   { sandbox, confirmGenerate }: ToolContext["config"],
 ): Question {
-  const what = repeat === undefined ? "a video" : "another video of the same words";
-  const which = repeat === undefined ? "this video" : "another video";
+  const pay = sandbox ? "Make" : "Pay for";
+  const [what, which] =
+    repeat === undefined ? ["a video", "this video"] : ["another video of the same words", "another video"];
   const title = quote(firstSpokenWords(order.topic), 80);
   const isUsual = repeat === undefined && doubts.length === 0 && confirmGenerate !== "always";
   const subject = `${title} (${describeOrder(order)})`;
@@ -210,18 +203,19 @@ function questionFor(
     subject,
     warnings,
     message: inSentences(
-      `${sandbox ? "Make" : "Pay for"} ${what}, ${subject}?`,
+      `${pay} ${what}, ${subject}?`,
       warnings,
       sandbox ? "This is a sandbox, so nothing is charged." : "It spends your credits.",
     ),
-    verb: `${sandbox ? "make" : "pay for"} ${which}`,
-    yes: `${sandbox ? "Make" : "Pay for"} ${which}`,
+    verb: `${pay.toLowerCase()} ${which}`,
+    yes: `${pay} ${which}`,
     done: "started",
     no: "Don't start it",
-    ...(isUsual && {
-      yesToAll: `${sandbox ? "Make" : "Pay for"} this and further videos in this conversation`,
-    }),
-    tooLate: `The user's yes to the order of ${title} came after that call had ended, so no video was started for it. Ask them before you order it again.`,
+    ...(isUsual && { yesToAll: `${pay} this and further videos in this conversation` }),
+    tooLate: inSentences(
+      `The user's yes to the order of ${title} came after that call had ended, so no video was started for it.`,
+      "Ask them before you order it again.",
+    ),
   };
 }
 
@@ -273,8 +267,7 @@ function countWords(topic: string, language: string): string {
 function describeEarlier(started: AlreadyStarted, config: ToolContext["config"], isStale: boolean): Guidance {
   const { ageMs, count, code } = started;
   const others = count > 1 ? ` (there are ${count} of these words)` : "";
-  const ordered = `ordered ${describeAge(ageMs)}${others}`;
-  const [state, step] = describeEarlierJob(started, ordered);
+  const [state, step] = describeEarlierJob(started, `ordered ${describeAge(ageMs)}${others}`);
   return {
     summary: inSentences(
       `No new ${videoIn(config)} was started${config.sandbox ? "" : " or paid for"}: ${state}`,
@@ -282,7 +275,7 @@ function describeEarlier(started: AlreadyStarted, config: ToolContext["config"],
     ),
     nextStep: inSentences(
       step,
-      say`Only if [the user wants|you want] another like it, [call generate_video again with confirm: "${code}"|repeat the call with --confirm ${code}].`,
+      say`Only if [the user wants|you want] another like it, ${confirmOrder(code)}.`,
     ),
   };
 }

@@ -63,7 +63,7 @@ function isConnected(name: string, connected: readonly ConnectedPlatform[]): boo
 function unreadyError(job: Job | undefined, maxWaitSeconds: number): BridgeError | undefined {
   if (job === undefined || job.finalVideoUrl !== undefined) return undefined;
   const obstacle = obstacleOf(job, maxWaitSeconds);
-  return obstacle && notPublished("not_ready", obstacle.message, obstacle.nextStep, obstacle.isTemporary);
+  return obstacle && notPublished("not_ready", ...obstacle);
 }
 
 /** The error for names that can't be platforms' ids. */

@@ -34,13 +34,17 @@ export function declinedError({ verb, done }: Question, action: unknown, hasChos
   // Some clients answer by themselves what they can't show, some of them with "accept".
   const isAutomatic = action === "decline" || action === "cancel" || (action === "accept" && !hasChosen);
   const unanswered = isAutomatic ? "the question was closed without a yes" : "no answer came";
+  const asked = `told to ask the user whether to ${verb}, and ${unanswered}`;
+  const tellOfClient = `tell them that their client may have answered by itself, and what to do then: ${DOCS}/ERRORS.md`;
+  const callAgain =
+    "call again unless the user now asks for it: what they said before the question doesn't count.";
   return notSent(
     "declined",
     action === "accept" && hasChosen
       ? say`[The user was asked and did not agree to ${verb}|Not ${done}: you didn't confirm].`
-      : say`[The client was told to ask the user whether to ${verb}, and ${unanswered}|Not ${done}: you didn't confirm].`,
+      : say`[The client was ${asked}|Not ${done}: you didn't confirm].`,
     isAutomatic
-      ? say`[If the user saw no question, tell them that their client may have answered by itself, and what to do then: ${DOCS}/ERRORS.md. Otherwise don't call again unless the user now asks for it: what they said before the question doesn't count.|]`
-      : say`[Don't call again unless the user now asks for it: what they said before the question doesn't count.|]`,
+      ? say`[If the user saw no question, ${tellOfClient}. Otherwise don't ${callAgain}|]`
+      : say`[Don't ${callAgain}|]`,
   );
 }
