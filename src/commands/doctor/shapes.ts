@@ -43,24 +43,16 @@ const DOCUMENTED_NAMES: ReadonlySet<string> = new Set([
   ..."api v1 mcp openapi.json generate status publish videos".split(" "),
 ]);
 
+/** Lists by their titles. What isn't as documented comes first. */
+type Findings = Readonly<Record<string, readonly string[]>>;
+
 /** The form of one answer. */
 export interface AnswerShape {
   /** The request, or what was asked for. */
   readonly request: string;
   /** "HTTP 200, application/json", or why there is none. */
   readonly answer: string;
-  /** The words of statuses and error codes. */
-  readonly words?: readonly string[];
-  readonly fields?: readonly (Field & { readonly isDocumented: boolean })[];
-  /** Documented fields that are missing. Some of them are optional. */
-  readonly missing?: readonly string[];
-  readonly headers?: {
-    readonly rateLimit: readonly string[];
-    readonly missing: readonly string[];
-    readonly others: readonly string[];
-  };
-  /** Lines about the operations that the OpenAPI document describes. */
-  readonly operations?: readonly string[];
+  readonly form?: Findings;
 }
 
 export interface Shapes {
@@ -72,33 +64,27 @@ export interface Shapes {
 /** Sends GETs, and the call of a tool that only reads at the service's MCP endpoint. Never throws for an answer. */
 export async function readShapes(config: ServiceConfig, clock: Clock, nodeVersion: string): Promise<Shapes> {
   const requests = await RequestSender.open({ clock, random: Math.random, config });
+  const ask = (operation: Operation, url: URL): Promise<ParsedResponse | string> =>
+    requests
+      .request(operation, { url }, (answer) => answer, { deadlineMs: ANSWER_MS })
+      .catch(describeFailure);
   const answers: AnswerShape[] = [];
-  const ask = async (operation: Operation, url: URL) => {
-    const whole = (answer: ParsedResponse) => answer;
-    return requests
-      .request(operation, { url }, whole, { deadlineMs: ANSWER_MS })
-      .catch((error: unknown) => describeFailure(error));
-  };
   try {
     const document = await ask(OPERATIONS.readOpenApi, requests.address("/api/v1/openapi.json"));
     const json = typeof document === "string" ? undefined : jsonOf(document);
     const names = namesIn(json);
     const isPublic = (name: string) => DOCUMENTED_NAMES.has(name) || names.has(name);
-    answers.push({
-      ...describe("GET /api/v1/openapi.json", document, isPublic, undefined),
-      ...(json !== undefined && { operations: describeOperations(json, isPublic) }),
-    });
+    const operations = json === undefined ? [] : describeOperations(json, isPublic);
+    answers.push(describe("GET /api/v1/openapi.json", document, isPublic, undefined, operations));
 
     const list = await ask(OPERATIONS.listVideos, requests.address("/api/v1/videos"));
     answers.push(describe("GET /api/v1/videos", list, isPublic, DOCUMENTED.videos));
     const jobId = typeof list === "string" ? undefined : newestJobIn(list.json);
-    const status = "GET /api/v1/status/{jobId}";
-    if (jobId === undefined)
-      answers.push({ request: status, answer: "not asked for, as the list names no job" });
-    else {
-      const url = requests.address(`/api/v1/status/${encodeURIComponent(jobId)}`);
-      answers.push(describe(status, await ask(OPERATIONS.getJob, url), isPublic, DOCUMENTED.status));
-    }
+    const status =
+      jobId === undefined
+        ? "not asked for, as the list names no job"
+        : await ask(OPERATIONS.getJob, requests.address(`/api/v1/status/${encodeURIComponent(jobId)}`));
+    answers.push(describe("GET /api/v1/status/{jobId}", status, isPublic, DOCUMENTED.status));
 
     const { platformsUrl } = readOpenApi(json, requests.address(""));
     const operation = OPERATIONS.listConnectedPlatforms;
@@ -108,15 +94,12 @@ export async function readShapes(config: ServiceConfig, clock: Clock, nodeVersio
     } else {
       const endsMs = clock.monotonicMs() + ANSWER_MS;
       const leftMs = () => Math.max(1, endsMs - clock.monotonicMs());
-      const platforms = await listThroughMcp(operation, requests, leftMs).catch((error: unknown) =>
-        describeFailure(error),
-      );
-      answers.push({
-        request: "list_connected_platforms at /api/mcp",
-        ...(typeof platforms === "string"
+      const platforms = await listThroughMcp(operation, requests, leftMs).catch(describeFailure);
+      const found =
+        typeof platforms === "string"
           ? { answer: platforms }
-          : { answer: "a list", fields: fieldsOf(platforms, isPublic, undefined) }),
-      });
+          : { answer: "a list", form: fieldsOf(platforms, isPublic) };
+      answers.push({ request: "list_connected_platforms at /api/mcp", ...found });
     }
   } finally {
     requests.close();
@@ -130,53 +113,49 @@ function describeFailure(error: unknown): string {
   return `no usable answer: ${code}${status === undefined ? "" : `, HTTP ${status}`}`;
 }
 
+/** `operations`: a line for each that the answer describes, in place of its fields. */
 function describe(
   request: string,
   answer: ServiceResponse | string,
   isPublic: IsPublicName,
   documented: readonly string[] | undefined,
+  operations: readonly string[] = [],
 ): AnswerShape {
   if (typeof answer === "string") return { request, answer };
   const { status, headers } = answer;
   const json = jsonOf(answer);
   const type = /^[a-z]+\/[a-z.+-]+/.exec(String(headers["content-type"] ?? ""))?.[0] ?? "without a type";
-  const isError = status >= 400;
-  const expected = isError ? DOCUMENTED.error : documented;
-  const common = {
+  const expected = status >= 400 ? DOCUMENTED.error : documented;
+  const hasFields = json !== undefined && expected !== undefined;
+  const others = Object.keys(headers).filter((name) => !RATE_LIMIT_HEADERS.includes(name));
+  return {
     request,
     answer: `HTTP ${status}, ${type}${json === undefined ? ", not JSON" : ""}`,
-    headers: describeHeaders(headers),
-  };
-  // The document itself is described by its operations.
-  if (json === undefined || expected === undefined) return common;
-  const fields = fieldsOf(json, isPublic, expected);
-  const paths = new Set(fields.map(({ path }) => path));
-  const words = wordsIn(json, isPublic);
-  return {
-    ...common,
-    ...(words.length > 0 && { words }),
-    fields,
-    missing: expected.filter((path) => !paths.has(path)),
+    form: {
+      ...(hasFields && { ...fieldsOf(json, isPublic, expected), words: wordsIn(json, isPublic) }),
+      operations,
+      "rate limit headers": RATE_LIMIT_HEADERS.flatMap((name) =>
+        headers[name] === undefined ? [] : [`${name} (${formOf(headers[name]).replace(/^text, /, "")})`],
+      ),
+      "rate limit headers that are not there": RATE_LIMIT_HEADERS.filter(
+        (name) => headers[name] === undefined,
+      ),
+      "other headers": others.sort(),
+    },
   };
 }
 
-function fieldsOf(
-  json: unknown,
-  isPublic: IsPublicName,
-  documented: readonly string[] = [],
-): NonNullable<AnswerShape["fields"]> {
-  const isDocumented = (path: string) =>
-    documented.some(
-      (one) =>
-        one === path ||
-        one.startsWith(`${path}.`) ||
-        `${one}[]` === path ||
-        one.startsWith(`${path}[]`) ||
-        path === one.replace(/\.[^.]+$/, ""),
-    );
-  return shapeOf(json, isPublic)
-    .filter(({ path }) => path !== "")
-    .map((field) => ({ ...field, isDocumented: isDocumented(field.path) }));
+function fieldsOf(json: unknown, isPublic: IsPublicName, documented: readonly string[] = []): Findings {
+  const fields = shapeOf(json, isPublic).filter(({ path }) => path !== "");
+  // What holds a documented field is documented, too, and so are the elements of its list.
+  const isDocumented = ({ path }: Field) =>
+    documented.some((one) => `${one}[]`.startsWith(path) && !/\w/.test(one.charAt(path.length)));
+  const show = ({ path, forms }: Field) => `${path}: ${forms.join(" or ")}`;
+  return {
+    "documented, but not there": documented.filter((one) => fields.every(({ path }) => path !== one)),
+    "not documented": fields.filter((field) => !isDocumented(field)).map(show),
+    documented: fields.filter(isDocumented).map(show),
+  };
 }
 
 function jsonOf({ text }: ServiceResponse): unknown {
@@ -209,17 +188,6 @@ function wordsIn(json: unknown, isPublic: IsPublicName): readonly string[] {
     show("status", word, (text) => STATUS.test(text)),
   );
   return [...new Set([...statuses, ...show("code", objectOf(error)["code"], isPublic)])];
-}
-
-function describeHeaders(headers: ServiceResponse["headers"]): NonNullable<AnswerShape["headers"]> {
-  const names = Object.keys(headers).map((name) => name.toLowerCase());
-  return {
-    rateLimit: RATE_LIMIT_HEADERS.flatMap((name) =>
-      headers[name] === undefined ? [] : [`${name} (${formOf(headers[name]).replace(/^text, /, "")})`],
-    ),
-    missing: RATE_LIMIT_HEADERS.filter((name) => headers[name] === undefined),
-    others: [...new Set(names)].filter((name) => !RATE_LIMIT_HEADERS.includes(name)).sort(),
-  };
 }
 
 /** The names of fields, parameters and choices in the document, which is the same for everybody. */
@@ -290,29 +258,14 @@ export function formatShapes({ version, node, answers }: Shapes): string {
   ].join("\n");
 }
 
-function formatAnswer({
-  request,
-  answer,
-  words,
-  fields,
-  missing,
-  headers,
-  operations,
-}: AnswerShape): string[] {
-  const show = ({ path, forms }: Field) => `${path}: ${forms.join(" or ")}`;
-  const some = (title: string, list: readonly string[] = []) =>
-    list.length === 0 ? [] : [`  ${title}: ${list.join(", ")}`];
-  const unknown = fields?.filter(({ isDocumented }) => !isDocumented) ?? [];
-  const known = fields?.filter(({ isDocumented }) => isDocumented) ?? [];
-  return [
-    `${request}: ${answer}`,
-    ...some("documented, but not there", missing),
-    ...(unknown.length > 0 ? ["  not documented:", ...unknown.map((field) => `    ${show(field)}`)] : []),
-    ...(known.length > 0 ? ["  documented:", ...known.map((field) => `    ${show(field)}`)] : []),
-    ...some("words", words),
-    ...(operations ?? []).map((line) => `  ${line}`),
-    ...some("rate limit headers", headers?.rateLimit),
-    ...some("rate limit headers that are not there", headers?.missing),
-    ...some("other headers", headers?.others),
-  ];
+const IN_LINES = ["not documented", "documented", "operations"];
+
+function formatAnswer({ request, answer, form = {} }: AnswerShape): string[] {
+  const found = Object.entries(form).filter(([, list]) => list.length > 0);
+  const lines = found.flatMap(([title, list]) =>
+    IN_LINES.includes(title)
+      ? [`  ${title}:`, ...list.map((line) => `    ${line}`)]
+      : [`  ${title}: ${list.join(", ")}`],
+  );
+  return [`${request}: ${answer}`, ...lines];
 }
