@@ -2,7 +2,7 @@
 // no HTTP and no MCP: it takes parsed requests, returns the documented objects and throws ServiceError.
 
 import { randomUUID } from "node:crypto";
-import { planRender, renderEndsAfterMs, type RenderPlan, type RenderState, renderStateAt } from "./render.ts";
+import { planRender, type RenderPlan, type RenderState, renderStateAt } from "./render.ts";
 import { rateLimited, ServiceError } from "./service-error.ts";
 import type { RenderEnd } from "./webhook-sender.ts";
 
@@ -63,7 +63,7 @@ export class Account {
     this.#jobs.set(job.jobId, job);
     this.#options.onStart({
       jobId: job.jobId,
-      endsAtMs: job.createdAtMs + renderEndsAfterMs(job.plan),
+      endsAtMs: job.createdAtMs + job.plan.endsAfterMs,
       ...(!job.plan.fails && { video: { url: this.#finalVideoUrl(job.jobId), durationSeconds: duration } }),
     });
     return { jobId: job.jobId, status: "processing" as const };

@@ -2,7 +2,7 @@
 // Knows nothing of servers and sockets.
 
 import type { IncomingMessage } from "node:http";
-import { errorReply, type Reply } from "./http-message.ts";
+import { errorReply } from "./http-message.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { ServiceError } from "./service-error.ts";
 
@@ -18,7 +18,7 @@ export interface RouteRequest {
 export interface Route {
   readonly methods: readonly string[];
   readonly path: RegExp;
-  handle(request: RouteRequest): Reply | Promise<Reply>;
+  handle(request: RouteRequest): Response | Promise<Response>;
 }
 
 /** A web page that rebinds its name to this computer would use the sandbox by that name. */
@@ -26,7 +26,7 @@ const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?
 
 /** `routes` are tried in order. Paths under /api need the key and count against the limit; others don't. */
 export function createApp(routes: readonly Route[], apiKey: string, rateLimit: RateLimit) {
-  async function answer(incoming: IncomingMessage, signal: AbortSignal): Promise<Reply> {
+  async function answer(incoming: IncomingMessage, signal: AbortSignal): Promise<Response> {
     if (!LOOPBACK_HOST.test(incoming.headers.host ?? ""))
       throw new ServiceError(403, "wrong_host", "The sandbox answers under loopback names only.");
     const url = new URL(`http://sandbox${incoming.url ?? "/"}`);
@@ -41,9 +41,10 @@ export function createApp(routes: readonly Route[], apiKey: string, rateLimit: R
     throw new ServiceError(404, "not_found", "No such path, or not with this method.");
   }
 
-  return async (incoming: IncomingMessage, signal: AbortSignal): Promise<Reply> => {
+  return async (incoming: IncomingMessage, signal: AbortSignal): Promise<Response> => {
     const reply = await answer(incoming, signal).catch(errorReply);
-    return { ...reply, headers: { ...reply.headers, ...rateLimit.headers() } };
+    for (const [name, value] of Object.entries(rateLimit.headers())) reply.headers.set(name, value);
+    return reply;
   };
 }
 

@@ -1,14 +1,8 @@
-// Reads a request's body, and writes an answer that is plain data to the socket. Knows no routes or jobs.
+// Reads a request's body, and writes an answer to the socket. Knows no routes or jobs.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { ServiceError } from "./service-error.ts";
-
-export interface Reply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array | AsyncIterable<Uint8Array>;
-}
 
 const MAX_BYTES = 1_000_000;
 
@@ -37,25 +31,15 @@ export async function readJson(incoming: IncomingMessage): Promise<unknown> {
   }
 }
 
-export function jsonReply(status: number, value: unknown, headers: Reply["headers"] = {}): Reply {
-  const body = Buffer.from(JSON.stringify(value));
-  const own = { "Content-Type": "application/json; charset=utf-8", "Content-Length": String(body.length) };
-  return { status, headers: { ...own, ...headers }, body };
-}
-
 /** The documented envelope of a ServiceError. Anything else thrown is a bug of the sandbox: a 500. */
-export function errorReply(error: unknown): Reply {
+export function errorReply(error: unknown): Response {
   const bug = new ServiceError(500, "internal_error", "The sandbox failed to handle this request.");
   const refusal = error instanceof ServiceError ? error : bug;
-  return jsonReply(refusal.status, refusal.envelope(), refusal.headers);
+  return Response.json(refusal.envelope(), refusal);
 }
 
-export async function send(response: ServerResponse, { status, headers, body }: Reply): Promise<void> {
-  response.writeHead(status, headers);
-  if (body === undefined || body instanceof Uint8Array) {
-    response.end(body);
-    return;
-  }
+export async function send(response: ServerResponse, { status, headers, body }: Response): Promise<void> {
+  response.writeHead(status, Object.fromEntries(headers));
   // If the client disconnects or the stream breaks, closing is all that is left: the headers are sent.
-  await pipeline(body, response).catch(() => response.destroy());
+  await pipeline(body ?? [], response).catch(() => response.destroy());
 }

@@ -5,7 +5,7 @@ import { type CallToolResult, createMcpHandler, McpServer } from "@modelcontextp
 import type { Account } from "./account.ts";
 import type { RouteRequest } from "./app.ts";
 import { OPERATIONS } from "./operations.ts";
-import { readBody, type Reply } from "./http-message.ts";
+import { readBody } from "./http-message.ts";
 import { ServiceError } from "./service-error.ts";
 
 export type McpEndpoint = ReturnType<typeof createMcpEndpoint>;
@@ -13,19 +13,14 @@ export type McpEndpoint = ReturnType<typeof createMcpEndpoint>;
 export function createMcpEndpoint(account: Account) {
   const handler = createMcpHandler(() => createToolServer(account));
   return {
-    async answer({ incoming, url, signal }: RouteRequest): Promise<Reply> {
+    async answer({ incoming, url, signal }: RouteRequest): Promise<Response> {
       const body = await readBody(incoming);
       const headers = Object.entries(incoming.headers).map(([name, value]): [string, string] => [
         name,
         String(value),
       ]);
       const init = { method: incoming.method ?? "GET", headers, signal, ...(body.length > 0 && { body }) };
-      const response = await handler.fetch(new Request(url, init));
-      return {
-        status: response.status,
-        headers: Object.fromEntries(response.headers),
-        ...(response.body !== null && { body: response.body }),
-      };
+      return handler.fetch(new Request(url, init));
     },
     close: () => handler.close(),
   };

@@ -1,10 +1,10 @@
 // The files behind the sandbox's links: four clips that come in turn, one voiceover and one final video for all
-// jobs, made by scripts/pictures/sandbox-media.ts. A file exists once its job is that far. Players have no key, so none is needed.
+// jobs, made by scripts/pictures/sandbox-media.ts. A file exists once its job is that far. Players have no key, so
+// none is needed.
 
 import { readFile } from "node:fs/promises";
 import type { Account } from "./account.ts";
 import type { Route } from "./app.ts";
-import type { Reply } from "./http-message.ts";
 import { ServiceError } from "./service-error.ts";
 
 const CLIPS = ["river.mp4", "rain.mp4", "cloud.mp4", "deep.mp4"] as const;
@@ -33,21 +33,18 @@ function findFile(account: Account, path: string): string | undefined {
 }
 
 /** Players ask for one range. Any other Range is ignored, which HTTP allows. */
-function serve(file: Buffer, type: string, range = ""): Reply {
+function serve(file: Buffer, type: string, range = ""): Response {
   const [, from = "", to = ""] = /^bytes=(\d*)-(\d*)$/i.exec(range.trim()) ?? [];
   // "-500" means the last 500 bytes.
   const first = from === "" ? Math.max(0, file.length - Number(to)) : Number(from);
   const end = from === "" || to === "" ? file.length : Math.min(Number(to) + 1, file.length);
   const isPart = from + to !== "" && first < end;
   const body = isPart ? file.subarray(first, end) : file;
-  return {
-    status: isPart ? 206 : 200,
-    headers: {
-      "Content-Type": type,
-      "Content-Length": String(body.length),
-      "Accept-Ranges": "bytes",
-      ...(isPart && { "Content-Range": `bytes ${first}-${end - 1}/${file.length}` }),
-    },
-    body,
+  const headers = {
+    "Content-Type": type,
+    "Content-Length": String(body.length),
+    "Accept-Ranges": "bytes",
+    ...(isPart && { "Content-Range": `bytes ${first}-${end - 1}/${file.length}` }),
   };
+  return new Response(body, { status: isPart ? 206 : 200, headers });
 }

@@ -14,17 +14,14 @@ export function planRender(
   request: { readonly topic: string; readonly duration: number },
   renderSeconds: number,
 ) {
-  const slowdown = request.topic.includes("[slow]") ? 5 : 1;
+  const fails = request.topic.includes("[fail]");
+  const renderMs = renderSeconds * 1000 * (request.topic.includes("[slow]") ? 5 : 1);
   return {
     clips: Math.min(6, Math.max(2, Math.round(request.duration / 7.5))),
-    renderMs: renderSeconds * 1000 * slowdown,
-    fails: request.topic.includes("[fail]"),
+    renderMs,
+    fails,
+    endsAfterMs: fails ? renderMs * FAILS_AT : renderMs,
   };
-}
-
-/** The time from the start of a render to its end. */
-export function renderEndsAfterMs({ renderMs, fails }: RenderPlan): number {
-  return fails ? renderMs * FAILS_AT : renderMs;
 }
 
 /** The state of a render after this time. Clips finish in order. */
@@ -33,7 +30,7 @@ export function renderStateAt(plan: RenderPlan, elapsedMs: number) {
   const reached = plan.fails ? Math.min(share, FAILS_AT) : share;
   const clipsShare = (reached - FIRST_CLIP_BEGINS_AT) / (LAST_CLIP_DONE_AT - FIRST_CLIP_BEGINS_AT);
   const end = plan.fails ? ("failed" as const) : ("completed" as const);
-  const hasEnded = share >= (plan.fails ? FAILS_AT : 1);
+  const hasEnded = elapsedMs >= plan.endsAfterMs;
   return {
     status: hasEnded ? end : ("processing" as const),
     clipsDone: Math.min(plan.clips, Math.max(0, Math.floor(clipsShare * plan.clips))),

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { Account } from "./account.ts";
 import type { Route, RouteRequest } from "./app.ts";
-import { jsonReply, readJson } from "./http-message.ts";
+import { readJson } from "./http-message.ts";
 import { IdempotencyKeys } from "./idempotency-keys.ts";
 import { type Endpoint, type Operation, OPERATIONS } from "./operations.ts";
 import { ServiceError } from "./service-error.ts";
@@ -19,7 +19,7 @@ export function restRoutes(account: Account, url: string): readonly Route[] {
     methods: [method],
     path: new RegExp(`^/api/v1${path.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`),
     async handle(request) {
-      const carryOut = (given: unknown) => jsonReply(status, run(account, parse(input, given)));
+      const carryOut = (given: unknown) => Response.json(run(account, parse(input, given)), { status });
       if (method === "GET") return carryOut(parametersOf(request));
       const { "idempotency-key": key } = request.incoming.headers;
       return keys.answer(key && `${path} ${String(key)}`, () => readJson(request.incoming), carryOut);
@@ -27,7 +27,7 @@ export function restRoutes(account: Account, url: string): readonly Route[] {
   }));
   const document = openApiDocument(url);
   const documentPath = /^\/api\/v1\/openapi\.json$/;
-  return [...routes, { methods: ["GET"], path: documentPath, handle: () => jsonReply(200, document) }];
+  return [...routes, { methods: ["GET"], path: documentPath, handle: () => Response.json(document) }];
 }
 
 /** The parameters of path and query. A number is written in digits. */
