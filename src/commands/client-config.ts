@@ -91,7 +91,7 @@ type Kept = "entry" | "key" | undefined;
 
 async function readKept(client: ClientName, entry: Entry, onWindows: boolean, host: Host): Promise<Kept> {
   if (onWindows !== (host.platform === "win32")) return undefined;
-  const { entries, holdsKey } = await readClientEntries(client, host, "");
+  const { entries, holdsKey } = await readClientEntries(client, host);
   const url = entry.env?.["FACELESS_BASE_URL"] ?? EXAMPLE_URL;
   const isSame = entries
     .slice(0, 1)

@@ -5,16 +5,16 @@ import { readdir } from "node:fs/promises";
 import { isAbsolute, win32 } from "node:path";
 import * as z from "zod";
 import type { ClientName } from "../../command-line.ts";
-import type { Environment } from "../../config.ts";
+import type { Environment, Flags } from "../../config.ts";
 import { SANDBOX_KEY } from "../../settings/values.ts";
-import { quote } from "../../text.ts";
+import { capitalized, quote } from "../../text.ts";
 import { valueAt } from "../../value-at.ts";
 import { type ClientFormat, filesOf, FORMATS, type Permission } from "../client-formats.ts";
 import type { Host } from "../host.ts";
-import { EXAMPLE_KEY, isOutsideProjects, SERVER, setKeyLine } from "../server-entry.ts";
+import { commandOf, EXAMPLE_KEY, isOutsideProjects, SERVER, setKeyLine } from "../server-entry.ts";
 import { type Check, fail, pass, skip, warn } from "./check.ts";
 import { type ClientFile, readClientFile } from "./client-file.ts";
-import { KEY } from "./environment.ts";
+import { KEY, type Settings, settingsOf } from "./environment.ts";
 import { type Filled, fillIn, isKnown, isOurVariable } from "./placeholders.ts";
 
 /** An entry that can be tried. */
@@ -25,10 +25,10 @@ export interface ClientEntry {
   readonly words: readonly Filled[];
   /** The folder in which the client starts it. */
   readonly cwd: string | undefined;
-  /** The variables whose values are known. */
+  /** The variables that the entry sets, as far as their values are known. */
   readonly env: Environment;
-  /** The variables that were checked here, or whose values only the client knows. */
-  readonly judged: readonly string[];
+  /** All that the server gets. */
+  readonly settings: Settings;
   /** What the client's files say about a tool; undefined if nothing. */
   readonly permissionFor: (tool: string) => Permission | undefined;
 }
@@ -57,50 +57,41 @@ const entrySchema = z.looseObject({
 /** The fields in which clients look for entries. */
 const ROOTS = ["mcpServers", "servers", "mcp_servers", "context_servers", "mcp", "extensions"];
 
-/**
- * The checks of all entries, the entries that can be started, and whether a key itself stands in one. `print`: the
- * command that prints the entry.
- */
-export async function readClientEntries(client: ClientName, host: Host, print: string) {
+/** The checks of all entries, the entries that can be started, and whether a key itself stands in one. */
+export async function readClientEntries(client: ClientName, host: Host) {
   const format = FORMATS[client];
-  const { title, trust, permission } = format;
-  const paths = await Promise.all(filesOf(format, host).map(findFiles));
-  const files = [...new Set(paths.flat())];
+  const { title, trust, envField = "env" } = format;
+  const files = [...new Set((await Promise.all(filesOf(format, host).map(findFiles))).flat())];
   const read = await Promise.all(files.map((file) => readClientFile(file, format)));
-  const broken = read.flatMap((file) => (file !== undefined && "problem" in file ? [file] : []));
-  const checks: Check[] = broken.map(({ problem, fix }) => fail(NAME, problem, fix));
+  const checks = read.flatMap((file) =>
+    file !== undefined && "problem" in file ? [fail(NAME, file.problem, file.fix)] : [],
+  );
   const documents = read.flatMap((file) => (file !== undefined && "document" in file ? [file] : []));
   // The first file with an entry wins.
   const found = documents
     .map((file) => ({ ...file, named: findEntries(file.document, format, host) }))
     .find(({ named }) => named.length > 0);
   if (found === undefined) {
-    const none = checks.length > 0 ? [] : [noEntry(documents, files, client, print)];
-    return { checks: [...checks, ...none], entries: [], holdsKey: false };
+    if (checks.length === 0) checks.push(noEntry(documents, files, client, host));
+    return { checks, entries: [], holdsKey: false };
   }
   const { path, doubts, named } = found;
   for (const { problem, fix } of doubts)
     checks.push(warn(NAME, `${problem}: it isn't known if ${title} reads that`, fix));
   if (trust !== undefined) checks.push(pass("folders", trust));
-  const entries: ClientEntry[] = [];
   const [first, ...others] = named.map(([name]) => quote(name, 40));
-  for (const [index, [, value]] of named.entries()) {
-    const suffix = index === 0 ? "" : ` ${others[index - 1]}`;
-    const judged = judgeEntry(value, suffix, path, format, host, print);
-    checks.push(...judged.checks);
-    const permissionFor = (tool: string) =>
-      documents.map(({ document }) => permission?.(tool, value, document)).find((each) => each !== undefined);
-    if (judged.entry !== undefined) entries.push({ ...judged.entry, permissionFor });
-  }
+  const judged = named.map(([, value], index) =>
+    judgeEntry(value, index === 0 ? "" : ` ${others[index - 1]}`, found, documents, client, host),
+  );
+  checks.push(...judged.flatMap((each) => each.checks));
   if (others.length > 0) {
     const problem = `${path} starts this server more than once, as ${[first, ...others].join(" and ")}`;
     const fix = `Remove ${others.join(" and ")}: ${title} shows the model each tool twice`;
     checks.push(warn(NAME, problem, fix));
   }
-  const { envField = "env" } = format;
   const keys = named.map(([, value]) => String(valueAt(value, envField, KEY)));
   const holdsKey = keys.some((key) => key.startsWith("fl_") && key !== EXAMPLE_KEY && key !== SANDBOX_KEY);
-  return { checks, entries, holdsKey };
+  return { checks, entries: judged.flatMap(({ entry }) => entry ?? []), holdsKey };
 }
 
 /** The paths that a pattern stands for, in which * is the end of a folder's name. */
@@ -124,34 +115,27 @@ function noEntry(
   documents: readonly ClientFile[],
   files: readonly string[],
   client: ClientName,
-  print: string,
+  host: Host,
 ): Check {
   const { title, root = "mcpServers" } = FORMATS[client];
-  if (files.length === 0)
-    return fail(
-      NAME,
-      "only a client of the list has a file that doctor knows",
-      "Set FACELESS_API_KEY and FACELESS_BASE_URL in this terminal, and run this without --client",
-    );
+  const print = printEntry(client, host);
+  if (files.length === 0) {
+    const problem = "only a client of the list has a file that doctor knows";
+    return fail(NAME, problem, `${capitalized(SET_HERE)}, and run this without --client`);
+  }
   for (const { path, document } of documents) {
     const other = ROOTS.find((name) => name !== root && entriesIn(valueAt(document, name)).some(isOurs));
-    if (other !== undefined)
-      return fail(
-        NAME,
-        `in ${path} the entry stands in ${quote(other)}, where ${title} doesn't look`,
-        `Move it into ${quote(root)}, in the form that this prints`,
-        print,
-      );
+    if (other === undefined) continue;
+    const problem = `in ${path} the entry stands in ${quote(other)}, where ${title} doesn't look`;
+    return fail(NAME, problem, `Move it into ${quote(root)}, in the form that this prints`, print);
   }
   const bundle =
     client === "claude-desktop" ? ". Doctor can't read the settings page of an installed bundle" : "";
-  return fail(
-    NAME,
-    `${title} has no entry of this server in ${files.join(" or ")}. Files of a project are not read${bundle}`,
-    "Put what this prints into the file that it names",
-    print,
-  );
+  const problem = `${title} has no entry of this server in ${files.join(" or ")}. Files of a project are not read${bundle}`;
+  return fail(NAME, problem, "Put what this prints into the file that it names", print);
 }
+
+const SET_HERE = "set FACELESS_API_KEY and FACELESS_BASE_URL in this terminal";
 
 type Named = readonly [name: string, entry: unknown];
 
@@ -196,12 +180,14 @@ function isOurs([name, entry]: Named): boolean {
 function judgeEntry(
   value: unknown,
   suffix: string,
-  path: string,
-  format: ClientFormat,
+  { path }: ClientFile,
+  documents: readonly ClientFile[],
+  client: ClientName,
   host: Host,
-  print: string,
-): { readonly checks: readonly Check[]; readonly entry?: Omit<ClientEntry, "permissionFor"> } {
-  const { title, envField = "env" } = format;
+): { readonly checks: readonly Check[]; readonly entry?: ClientEntry } {
+  const format = FORMATS[client];
+  const { title, envField = "env", inherits, permission } = format;
+  const print = printEntry(client, host);
   const name = `${NAME}${suffix}`;
   const { data } = entrySchema.safeParse(value);
   const program = [data?.command ?? data?.cmd ?? []].flat();
@@ -212,62 +198,84 @@ function judgeEntry(
   const { cwd, disabled, enabled } = data;
   if (disabled || !enabled)
     return { checks: [fail(name, `it is switched off in ${path}`, `Switch this server on in ${title}`)] };
-  const words = [...program, ...data.args];
+  const written = [...program, ...data.args];
   const checks = [pass(name, path)];
-  const risk = hijackRisk(words, cwd, format);
+  const risk = hijackRisk(written, cwd, format);
   const takeOver = `${title} may start it in a project's folder, where ${risk}, so that a cloned project could run another program with your key`;
   const controlled = `in ${path} a path has a single \\, which stands for a control character`;
-  if ([...words, cwd ?? ""].some((word) => /[\b\f\n\r\t]/.test(word) && /[A-Za-z]:/.test(word)))
+  if ([...written, cwd ?? ""].some((word) => /[\b\f\n\r\t]/.test(word) && /[A-Za-z]:/.test(word)))
     checks.push(fail(name, controlled, `Write each \\ of a path twice`));
   else if (risk !== undefined) checks.push(warn(name, takeOver, REPLACE, print));
   // A shell fills in what the client leaves.
   const isShell = SHELL.test(win32.basename(program[0] ?? ""));
-  const fill = (word: string) => ({
+  const words = written.map((word) => ({
     ...fillIn(word, format, host.env),
     ...(isShell && { left: undefined }),
-  });
-  const { env, judged, checks: ofVariables } = judgeVariables(data[envField], data, format, host);
-  checks.push(...ofVariables.map((check) => ({ ...check, name: `${check.name}${suffix}` })));
-  return { checks, entry: { suffix, words: words.map(fill), cwd, env, judged } };
+  }));
+
+  const variables = readVariables(data[envField], data, format, host.env);
+  const setKey = setKeyLine(host.env["SHELL"], host.platform === "win32");
+  for (const [variable, filled] of variables) {
+    const check = judgeValue(variable, filled, format, setKey);
+    if (check !== undefined) checks.push({ ...check, name: `${variable}${suffix}` });
+  }
+  const known = variables.flatMap(([variable, filled]) => (isKnown(filled) ? [[variable, filled.text]] : []));
+  const env: Environment = Object.fromEntries(known);
+  const hidden = variables.flatMap(([variable, filled]) => (isKnown(filled) ? [] : [variable]));
+  const ofShell = Object.entries(inherits === true ? settingsOf(host.env) : {});
+  const all = { ...Object.fromEntries(ofShell.filter(([variable]) => !hidden.includes(variable))), ...env };
+  const settings = { env: all, flags: flagsIn(words), hidden };
+  const permissionFor = (tool: string) =>
+    documents.map(({ document }) => permission?.(tool, value, document)).find((each) => each !== undefined);
+  return { checks, entry: { suffix, words, cwd, env, settings, permissionFor } };
 }
 
 const SHELL = /^(?:(?:ba|z|da)?sh|cmd|powershell|pwsh)(?:\.exe)?$/i;
 
 export const REPLACE = "Replace the entry with what this prints";
 
-/** The known values, the names of the others, and the checks. */
-function judgeVariables(
+/** The command that prints another entry. */
+export function printEntry(client: ClientName, host: Host): string {
+  return commandOf(`config ${client}`, host);
+}
+
+function flagsIn(words: readonly Filled[]): Flags {
+  const texts = words.map(({ text }) => text);
+  const has = (flag: string) => texts.some((word) => word === `--${flag}` || word === `--${flag}=true`);
+  return {
+    sandbox: texts.includes("--sandbox=auto") ? "auto" : has("sandbox"),
+    readOnly: has("read-only"),
+    noPublish: has("no-publish"),
+  };
+}
+
+/** The variables that the client sets, each once, as far as they are known. */
+function readVariables(
   written: Readonly<Record<string, string>>,
   { envFile, env_vars, env_keys }: z.infer<typeof entrySchema>,
   format: ClientFormat,
-  { env: shell, platform }: Host,
-) {
-  const hidden: Filled = { text: "", taken: [], missing: [], isHidden: true, left: undefined };
+  shell: Environment,
+): readonly (readonly [name: string, value: Filled])[] {
   const forward = (names: readonly unknown[], whenUnset: (name: string) => Partial<Filled>) =>
     names
       .map(String)
-      .filter((name) => name.startsWith("FACELESS_"))
+      .filter(isOurVariable)
       .map((name): [string, Filled] => {
         const { [name]: text } = shell;
         const more = text === undefined ? whenUnset(name) : { text, taken: [name] };
-        return [name, { ...hidden, isHidden: false, ...more }];
+        return [name, { ...HIDDEN, isHidden: false, ...more }];
       });
   const values = new Map([
-    ...(envFile === undefined ? [] : [[KEY, hidden] as const]),
+    ...(envFile === undefined ? [] : [[KEY, HIDDEN] as const]),
     ...forward(env_vars, (name) => ({ missing: [name] })),
     // goose also looks for it in its secrets.
     ...forward(env_keys, () => ({ isHidden: true })),
     ...Object.entries(written).map(([name, value]) => [name, fillIn(value, format, shell)] as const),
   ]);
-  const setKey = setKeyLine(shell["SHELL"], platform === "win32");
-  return {
-    env: Object.fromEntries(
-      [...values].flatMap(([name, value]) => (isKnown(value) ? [[name, value.text]] : [])),
-    ),
-    judged: [...values].flatMap(([name, value]) => (isKnown(value) ? [] : [name])),
-    checks: [...values].flatMap(([name, value]) => judgeValue(name, value, format, setKey) ?? []),
-  };
+  return [...values];
 }
+
+const HIDDEN: Filled = { text: "", taken: [], missing: [], isHidden: true, left: undefined };
 
 /** Undefined if the value itself stands in the entry. */
 function judgeValue(
@@ -281,9 +289,8 @@ function judgeValue(
     return fail(variable, placeholder, "Write the value itself in its place");
   }
   if (isHidden) {
-    const fix =
-      "set FACELESS_API_KEY and FACELESS_BASE_URL in this terminal, and run doctor without --client";
-    return skip(variable, `only ${title} knows its value`, `To check the value itself, ${fix}`);
+    const fix = `To check the value itself, ${SET_HERE}, and run doctor without --client`;
+    return skip(variable, `only ${title} knows its value`, fix);
   }
   const names = [...missing, ...taken].join(" and ");
   const from = `${title} takes it from ${names} of the shell that starts it`;

@@ -1,8 +1,9 @@
 // Reads one of a client's files as strictly as the client does, and says where a mistake is. Shows no value.
 
+import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
 import { load as parseYaml, YAMLException } from "js-yaml";
-import { type ParseError, parse as parseJson, printParseErrorCode } from "jsonc-parser";
+import { type ParseError, parse as parseJson, type ParseOptions, printParseErrorCode } from "jsonc-parser";
 import { parse as parseToml, TomlError } from "smol-toml";
 import { errnoOf } from "../../errors.ts";
 import type { ClientFormat } from "../client-formats.ts";
@@ -37,42 +38,47 @@ export async function readClientFile(
     const fix = `Make it readable to you: ${format.title} can't read it either`;
     return { problem: `${path} can't be read (${code})`, fix };
   }
-  const encoding = encodingOf(bytes);
-  if (encoding !== undefined)
+  // Windows PowerShell 5 writes UTF-16 with >.
+  const isUtf16 = /^(?:fffe|feff)/.test(bytes.toString("hex", 0, 2)) || bytes.subarray(0, 200).includes(0);
+  if (isUtf16 || !isUtf8(bytes))
     return {
-      problem: `${path} is in ${encoding}, which ${format.title} can't read`,
+      problem: `${path} is in ${isUtf16 ? "UTF-16" : "another encoding than UTF-8"}, which ${format.title} can't read`,
       fix: "Open it in a text editor, and save it again as UTF-8",
     };
-  return parseFile(path, bytes.toString("utf8"), format);
+  return parseFile(path, bytes.toString(), format);
 }
 
-/** Finds what isn't UTF-8. Windows PowerShell 5 writes UTF-16 with >. */
-function encodingOf(bytes: Buffer): string | undefined {
-  const isUtf16 = /^(?:fffe|feff)/.test(bytes.toString("hex", 0, 2)) || bytes.subarray(0, 200).includes(0);
-  if (isUtf16) return "UTF-16";
-  try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return undefined;
-  } catch {
-    return "another encoding than UTF-8";
-  }
-}
-
-function parseFile(path: string, written: string, format: ClientFormat): ClientFile | FileProblem {
-  const { title, reads = {} } = format;
-  const hasMark = written.startsWith("\uFEFF");
-  const text = hasMark ? written.slice(1) : written;
-  const mark: FileProblem = {
+function parseFile(path: string, written: string, { title, reads = {} }: ClientFormat) {
+  const text = written.replace(/^\uFEFF/, "");
+  const mark: Extra = {
+    kind: "byteOrderMark",
     problem: `${path} begins with a byte order mark`,
     fix: `Open it in a text editor, and save it as UTF-8 without a byte order mark (BOM)`,
   };
-  if (hasMark && reads.byteOrderMark === false)
-    return { ...mark, problem: `${mark.problem}, which ${title} can't read` };
-  const doubts = hasMark && reads.byteOrderMark === undefined ? [mark] : [];
+  const parsed = parse(path, text, reads.missingCommas === true);
+  if ("problem" in parsed) return parsed;
+  const extras = [...(text === written ? [] : [mark]), ...parsed.extras];
+  const refused = extras.find(({ kind }) => reads[kind] === false);
+  if (refused !== undefined)
+    return { problem: `${refused.problem}, which ${title} can't read`, fix: refused.fix };
+  return { path, document: parsed.document, doubts: extras.filter(({ kind }) => reads[kind] !== true) };
+}
+
+/** What some clients read in a file, and others don't. */
+interface Extra extends FileProblem {
+  readonly kind: keyof NonNullable<ClientFormat["reads"]>;
+}
+
+interface Parsed {
+  readonly document: unknown;
+  readonly extras: readonly Extra[];
+}
+
+function parse(path: string, text: string, mayLackCommas: boolean): Parsed | FileProblem {
   try {
-    if (path.endsWith(".toml")) return { path, document: parseToml(text), doubts };
-    if (path.endsWith(".yaml")) return { path, document: parseYaml(text), doubts };
-    return parseJsonFile(path, text, format, doubts);
+    if (path.endsWith(".toml")) return { document: parseToml(text), extras: [] };
+    if (path.endsWith(".yaml")) return { document: parseYaml(text), extras: [] };
+    return parseJsonFile(path, text, mayLackCommas);
   } catch (error) {
     // The parsers call themselves for each level.
     if (error instanceof RangeError)
@@ -80,9 +86,10 @@ function parseFile(path: string, written: string, format: ClientFormat): ClientF
         problem: `${path} is nested too deeply to be read`,
         fix: "Look for brackets that were repeated by mistake",
       };
-    const place = placeOfError(error);
-    if (place === undefined) throw error;
-    return mistakeIn(path, place);
+    if (error instanceof TomlError) return mistakeIn(path, `${error.line}, column ${error.column}`);
+    if (!(error instanceof YAMLException)) throw error;
+    const { line = 0, column = 0 } = error.mark ?? {};
+    return mistakeIn(path, `${line + 1}, column ${column + 1}`);
   }
 }
 
@@ -93,54 +100,37 @@ function mistakeIn(path: string, place: string): FileProblem {
   };
 }
 
-/** "3, column 5", or undefined if the error isn't a parser's. */
-function placeOfError(error: unknown): string | undefined {
-  if (error instanceof TomlError) return `${error.line}, column ${error.column}`;
-  if (!(error instanceof YAMLException)) return undefined;
-  const { line = 0, column = 0 } = error.mark ?? {};
-  return `${line + 1}, column ${column + 1}`;
-}
-
-function parseJsonFile(
-  path: string,
-  text: string,
-  { title, reads = {} }: ClientFormat,
-  doubts: readonly FileProblem[],
-): ClientFile | FileProblem {
-  const errors: ParseError[] = [];
-  const document: unknown = parseJson(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
-  const isRead = (each: ParseError) => reads.missingCommas === true && kindOf(each) === "CommaExpected";
-  const error = errors.find((each) => !isRead(each));
-  if (error !== undefined) return mistakeIn(path, placeIn(text, error.offset));
-  const strict: ParseError[] = [];
-  parseJson(text, strict, { disallowComments: true, allowEmptyContent: true });
-  const kinds = strict
-    .filter((each) => !isRead(each))
-    .map(({ error: code, offset }) => ({ offset, isComment: printParseErrorCode(code) === COMMENT }));
-  const extras = [
-    { isComment: true, what: "a comment", isAllowed: reads.comments },
-    { isComment: false, what: "a comma before a closing bracket", isAllowed: reads.trailingCommas },
-  ];
-  const described = extras.flatMap(({ isComment, what, isAllowed }) => {
-    const at = kinds.find((each) => each.isComment === isComment);
-    if (at === undefined || isAllowed === true) return [];
-    // The parser names the bracket after the comma.
-    const place = placeIn(text, isComment ? at.offset : text.lastIndexOf(",", at.offset));
-    const refuses = isAllowed === false ? `, which ${title} can't read` : "";
-    const problem = `${path} has ${what} in line ${place}${refuses}`;
-    return [{ isAllowed, problem, fix: `In line ${place}, remove the ${isComment ? "comment" : "comma"}` }];
-  });
-  const refused = described.find(({ isAllowed }) => isAllowed === false);
-  if (refused !== undefined) return { problem: refused.problem, fix: refused.fix };
-  const unsure = described.map(({ problem, fix }) => ({ problem, fix }));
-  return { path, document, doubts: [...doubts, ...unsure] };
+function parseJsonFile(path: string, text: string, mayLackCommas: boolean): Parsed | FileProblem {
+  const read = (options: ParseOptions) => {
+    const errors: ParseError[] = [];
+    const document: unknown = parseJson(text, errors, { allowEmptyContent: true, ...options });
+    const kinds = errors.map(({ error, offset }) => ({ offset, kind: printParseErrorCode(error) }));
+    return { document, faults: kinds.filter(({ kind }) => !mayLackCommas || kind !== "CommaExpected") };
+  };
+  const { document, faults } = read({ allowTrailingComma: true });
+  if (faults[0] !== undefined) return mistakeIn(path, placeIn(text, faults[0].offset));
+  const strict = read({ disallowComments: true }).faults;
+  const describe = (kind: Extra["kind"], name: string, what: string, offset: number | undefined) => {
+    if (offset === undefined) return [];
+    const place = placeIn(text, offset);
+    return [
+      { kind, problem: `${path} has ${what} in line ${place}`, fix: `In line ${place}, remove the ${name}` },
+    ];
+  };
+  const comment = strict.find(({ kind }) => kind === COMMENT);
+  // The parser names the bracket after the comma.
+  const bracket = strict.find(({ kind }) => kind !== COMMENT);
+  const comma = bracket && text.lastIndexOf(",", bracket.offset);
+  return {
+    document,
+    extras: [
+      ...describe("comments", "comment", "a comment", comment?.offset),
+      ...describe("trailingCommas", "comma", "a comma before a closing bracket", comma),
+    ],
+  };
 }
 
 const COMMENT = "InvalidCommentToken";
-
-function kindOf({ error }: ParseError): string {
-  return printParseErrorCode(error);
-}
 
 /** "3, column 5", counted from 1. */
 function placeIn(text: string, offset: number): string {

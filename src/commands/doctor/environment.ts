@@ -1,6 +1,13 @@
 // Checks the environment before anything is sent. Shows no value but the service's address. Pure.
 
-import { type Config, type Environment, NO_FLAGS, readConfig, type ServiceConfig } from "../../config.ts";
+import {
+  type Config,
+  type Environment,
+  type Flags,
+  NO_FLAGS,
+  readConfig,
+  type ServiceConfig,
+} from "../../config.ts";
 import { NO_KEY } from "../../settings/values.ts";
 import { inWords } from "../../text.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
@@ -8,13 +15,18 @@ import { type Check, fail, pass, warn } from "./check.ts";
 export const KEY = "FACELESS_API_KEY";
 const BASE_URL = "FACELESS_BASE_URL";
 
-/**
- * One check per setting that is wrong, or one for all of them. `isEntry`: a client's entry sets them.
- * `hidden`: variables that are checked elsewhere, or whose values only the client knows.
- */
+/** What the server gets from a terminal or a client. */
+export interface Settings {
+  readonly env: Environment;
+  readonly flags: Flags;
+  /** The variables whose values aren't known here. */
+  readonly hidden: readonly string[];
+}
+
+/** One check per setting that is wrong, or one for all of them. `isEntry`: a client's entry sets them. */
 export function checkConfig(
   config: Config,
-  { isEntry, hidden }: { readonly isEntry: boolean; readonly hidden: readonly string[] },
+  { isEntry, hidden }: Pick<Settings, "hidden"> & { readonly isEntry: boolean },
 ): readonly Check[] {
   const { warnings, sandbox, startsSandbox } = config;
   const problems = config.problems.filter(({ variable }) => !hidden.includes(variable));

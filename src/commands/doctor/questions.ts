@@ -1,24 +1,26 @@
 // Says who asks the user before an order and before a post: the client by itself, this server through the client, or
 // nobody. Pure.
 
-import type { Config } from "../../config.ts";
-import type { ClientFormat } from "../client-formats.ts";
+import type { ClientName } from "../../command-line.ts";
+import { type Config, readConfig } from "../../config.ts";
+import { FORMATS } from "../client-formats.ts";
+import type { Host } from "../host.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
-import type { ClientEntry } from "./client-entry.ts";
+import { type ClientEntry, printEntry } from "./client-entry.ts";
 
-/** `print`: the command that prints an entry with which somebody asks. */
 export function checkQuestions(
-  { title, asks }: ClientFormat,
-  { suffix, permissionFor }: ClientEntry,
-  { confirmGenerate, confirmPublish, readOnly, noPublish }: Config,
-  print: string,
+  client: ClientName,
+  { suffix, permissionFor, settings: { env, flags } }: ClientEntry,
+  host: Host,
 ): readonly Check[] {
+  const { title, asks } = FORMATS[client];
+  const { confirmGenerate, confirmPublish, readOnly, noPublish } = readConfig(env, flags, host.homeDir);
   const judge = (act: string, tool: string, variable: string, setting: Config["confirmPublish"]) => {
     const name = `before ${act}${suffix}`;
     const byDefault = asks?.client === undefined ? "unknown" : asks.client ? "ask" : "allow";
-    const client = permissionFor(tool) ?? byDefault;
+    const answer = permissionFor(tool) ?? byDefault;
     const server = setting === "off" ? false : asks?.server;
-    if (client === "deny") return pass(name, `${title} doesn't let the model use ${tool}`);
+    if (answer === "deny") return pass(name, `${title} doesn't let the model use ${tool}`);
     if (setting === "always" && server === false) {
       const problem = `${variable} is always, and ${title} doesn't show this server's question: ${tool} refuses each call`;
       const fix = `Set ${variable} to on if ${title}'s own question is enough`;
@@ -28,16 +30,17 @@ export function checkQuestions(
       ask: `${title} asks you unless you have told it not to`,
       allow: `${title} doesn't ask you`,
       unknown: `it isn't known if ${title} asks you`,
-    }[client];
+    }[answer];
     const whyNot = setting === "off" ? `as ${variable} is off` : `as ${title} doesn't show its question`;
     const through =
       server === undefined
         ? "it isn't known if it shows this server's question"
         : `this server ${server ? "asks you" : `doesn't, ${whyNot}`}`;
     const detail = `${byItself}; ${through}`;
-    if (client !== "allow" || server === true) return pass(name, detail);
+    if (answer !== "allow" || server === true) return pass(name, detail);
     const nobody = server === false ? `nobody asks you: ${detail}` : detail;
-    return warn(name, nobody, "If you want to be asked, replace the entry with what this prints", print);
+    const fix = "If you want to be asked, replace the entry with what this prints";
+    return warn(name, nobody, fix, printEntry(client, host));
   };
   return [
     ...(readOnly ? [] : [judge("an order", "generate_video", "FACELESS_CONFIRM_GENERATE", confirmGenerate)]),

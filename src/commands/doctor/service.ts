@@ -1,6 +1,6 @@
 // Checks the service, the key and the rate limit with the server's own requests.
 
-import type { Clock } from "../../clock.ts";
+import type { ClientName } from "../../command-line.ts";
 import { BridgeError } from "../../errors.ts";
 import { type ParsedResponse, type ServiceResponse, videoPageSchema } from "../../service/responses.ts";
 import { OPERATIONS } from "../../service/client.ts";
@@ -10,6 +10,8 @@ import type { ServiceConfig } from "../../config.ts";
 import { NO_KEY } from "../../settings/values.ts";
 import { inSentences, textFor } from "../../sentences.ts";
 import { quote } from "../../text.ts";
+import type { Host } from "../host.ts";
+import { commandOf } from "../server-entry.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 
 // Well below the 20 s that such a request has in the server.
@@ -17,15 +19,13 @@ const ANSWER_MS = 8_000;
 const OTHER_ADDRESS =
   "Set FACELESS_BASE_URL to the service's address, not to that of its website. On a public network, sign in to the network first";
 
-/**
- * Ends at the first failure that makes further checks useless. Without a target nothing is checked. `showShapes`: the
- * command that shows the form of the answers.
- */
+/** Ends at the first failure that makes further checks useless. Without a service nothing is checked. */
 export async function checkService(
   config: ServiceConfig | undefined,
-  clock: Clock,
-  showShapes: string,
+  client: ClientName | undefined,
+  host: Host,
 ): Promise<readonly Check[]> {
+  const { clock } = host;
   if (config === undefined) return [];
   const hasKey = config.apiKey !== NO_KEY;
   const requests = await RequestSender.open({ clock, random: Math.random, config });
@@ -39,14 +39,14 @@ export async function checkService(
     };
     const answer = await requests.request(operation, { url }, read, { deadlineMs: ANSWER_MS });
     const tookMs = Math.round(clock.monotonicMs() - startedMs);
-    if (!videoPageSchema.safeParse(answer.json).success)
-      return [
-        fail(
-          "service",
-          `something else answers at this address${wordsOf(answer)}`,
-          `${OTHER_ADDRESS}. If the address is right, run ${quote(showShapes)} and report what it prints`,
-        ),
-      ];
+    if (!videoPageSchema.safeParse(answer.json).success) {
+      const showShapes = commandOf(
+        `doctor --shapes${client === undefined ? "" : ` --client ${client}`}`,
+        host,
+      );
+      const fix = `${OTHER_ADDRESS}. If the address is right, run ${quote(showShapes)} and report what it prints`;
+      return [fail("service", `something else answers at this address${wordsOf(answer)}`, fix)];
+    }
     return [
       pass("service", `${addressOf(config.baseUrl)} answers (${tookMs} ms)`),
       ...(hasKey ? [pass("key", "the service accepts it")] : []),

@@ -16,7 +16,7 @@ import { VERSION } from "../../version.ts";
 import { FORMATS } from "../client-formats.ts";
 import type { Host } from "../host.ts";
 import { type Check, fail, pass, READ_ONLY, skip, warn } from "./check.ts";
-import { type ClientEntry, REPLACE } from "./client-entry.ts";
+import { type ClientEntry, printEntry, REPLACE } from "./client-entry.ts";
 import { settingsOf } from "./environment.ts";
 import { isKnown } from "./placeholders.ts";
 import { findInPath, programOf } from "./program.ts";
@@ -28,14 +28,15 @@ const START_MS = 30_000;
 const PASSED_ON =
   /^(?:HOME|LOGNAME|PATH|SHELL|TERM|USER|APPDATA|COMSPEC|HOMEDRIVE|HOMEPATH|LOCALAPPDATA|PATHEXT|PROGRAM\w*|SYSTEM\w*|TEMP|TMP|USERNAME|USERPROFILE|WINDIR)$/i;
 
-/** Checks that the entry starts this server. `print`: the command that prints another entry. */
+/** Checks that the entry starts this server. */
 export async function checkStart(
   client: ClientName,
   { suffix, words, cwd = "", env }: ClientEntry,
-  { env: terminal, homeDir, platform, clock, interrupted }: Host,
-  print: string,
+  host: Host,
 ): Promise<readonly Check[]> {
+  const { env: terminal, homeDir, platform, clock, interrupted } = host;
   const { title, inherits, isDesktopApp } = FORMATS[client];
+  const print = printEntry(client, host);
   const name = `${NAME}${suffix}`;
   const failed = (problem: string) => [fail(name, problem, REPLACE, print)];
   const left = words.find((word) => word.left !== undefined)?.left;
