@@ -30,7 +30,7 @@ export function renderStateAt(plan: RenderPlan, elapsedMs: number) {
   const reached = plan.fails ? Math.min(share, FAILS_AT) : share;
   const clipsShare = (reached - FIRST_CLIP_BEGINS_AT) / (LAST_CLIP_DONE_AT - FIRST_CLIP_BEGINS_AT);
   const end = plan.fails ? ("failed" as const) : ("completed" as const);
-  const hasEnded = elapsedMs >= plan.endsAfterMs;
+  const hasEnded = share >= (plan.fails ? FAILS_AT : 1);
   return {
     status: hasEnded ? end : ("processing" as const),
     clipsDone: Math.min(plan.clips, Math.max(0, Math.floor(clipsShare * plan.clips))),
