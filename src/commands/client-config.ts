@@ -7,6 +7,7 @@ import { dump } from "js-yaml";
 import { stringify } from "smol-toml";
 import type { ClientName, Command } from "../command-line.ts";
 import { NO_FLAGS, readConfig } from "../config.ts";
+import { inSentences } from "../sentences.ts";
 import { NO_KEY } from "../settings/values.ts";
 import { capitalized, quoteWord } from "../text.ts";
 import { VERSION } from "../version.ts";
@@ -17,9 +18,7 @@ import {
   type Entry,
   filesOf,
   FORMATS,
-  keySourceOf,
   sharedFieldsOf,
-  takesKeyFromShell,
 } from "./client-formats.ts";
 import { readClientEntries } from "./doctor/client-entry.ts";
 import type { Host } from "./host.ts";
@@ -49,6 +48,15 @@ interface Step {
   readonly or?: Step;
 }
 
+/** What there is to print. */
+interface Plan {
+  readonly client: ClientName;
+  readonly format: ClientFormat;
+  readonly entry: Entry;
+  readonly onWindows: boolean;
+  readonly host: Host;
+}
+
 /** The entry goes to stdout, the rest to stderr. It also keeps a copy of this server, unless npx starts the entry. */
 export async function runConfig(
   { client, windows, sandbox, installed }: Extract<Command, { name: "config" }>,
@@ -62,17 +70,14 @@ export async function runConfig(
     return 1;
   }
   const entry = entryOf(client, { windows: onWindows, sandbox, installation }, readUrl(host));
+  const plan = { client, format: FORMATS[client], entry, onWindows, host };
   const file = installation?.args[0] ?? join(host.files, "bin.cjs");
   const byNpx = host.isOnNpm && installation === undefined;
   // The file of an unknown client can't be checked.
   const check = ownCommand(client === "other" ? "doctor" : `doctor --client ${client}`, file, byNpx);
-  const kept = await readKept(client, entry, onWindows, host);
-  const steps = [
-    ...stepsToAdd(client, entry, kept, onWindows, host),
-    ...stepsAfterwards(client, entry, check, onWindows, host),
-  ];
+  const steps = [...stepsToAdd(plan, await readKept(plan)), ...stepsAfterwards(plan, check)];
   for (const [index, step] of steps.entries()) printStep(`${index + 1}. `, step, ui, host);
-  ui.print(remarksOn(client, entry).join("\n"));
+  ui.print(remarksOn(plan).join("\n"));
   return 0;
 }
 
@@ -89,75 +94,58 @@ function printStep(label: string, { text, command, entry, or }: Step, ui: Termin
 /** What is worth keeping in the user's own file: the same entry, or a key that the client's command would lose. */
 type Kept = "entry" | "key" | undefined;
 
-async function readKept(client: ClientName, entry: Entry, onWindows: boolean, host: Host): Promise<Kept> {
+async function readKept({ client, format, entry, onWindows, host }: Plan): Promise<Kept> {
   if (onWindows !== (host.platform === "win32")) return undefined;
   const { entries, holdsKey } = await readClientEntries(client, host);
+  const [first] = entries;
   const url = entry.env?.["FACELESS_BASE_URL"] ?? EXAMPLE_URL;
-  const isSame = entries
-    .slice(0, 1)
-    .some(
-      ({ words, env, permissionFor }) =>
-        words.map(({ text }) => text).join("\0") === [entry.command, ...entry.args].join("\0") &&
-        (url === EXAMPLE_URL || url === env["FACELESS_BASE_URL"]) &&
-        (FORMATS[client].addition === undefined || permissionFor("publish_video") !== undefined),
-    );
+  const start = [entry.command, ...entry.args];
+  const isSame =
+    first?.words.map(({ text }) => text).join("\0") === start.join("\0") &&
+    (url === EXAMPLE_URL || url === first.env["FACELESS_BASE_URL"]) &&
+    (format.addition === undefined || first.permissionFor("publish_video") !== undefined);
   if (isSame && (holdsKey || entry.env?.["FACELESS_API_KEY"] !== EXAMPLE_KEY)) return "entry";
   return holdsKey ? "key" : undefined;
 }
 
 /** The step that brings the entry into the client's file. */
-function stepsToAdd(
-  client: ClientName,
-  entry: Entry,
-  kept: Kept,
-  onWindows: boolean,
-  host: Host,
-): readonly Step[] {
-  const format = FORMATS[client];
+function stepsToAdd(plan: Plan, kept: Kept): readonly Step[] {
+  const { format, entry, onWindows } = plan;
   const document = printDocument(format, entry);
-  const place = placeOf(client, onWindows, host);
-  const { root = "mcpServers" } = format;
-  const shared = sharedFieldsOf(format, entry).map(
-    (name) => `, and what "${name}" has here to its "${name}"`,
-  );
-  const merge = format.files[0]?.endsWith(".toml")
-    ? "If the file has entries already, add this at its end, in place of an older one"
-    : `If the file has entries already, add "${SERVER}" to its "${root}", in place of an older one${shared.join("")}`;
-  const paste = `put this into ${place}${withOwnValues(document)}. ${merge}.`;
+  const place = placeOf(plan);
+  const { root = "mcpServers", addition } = format;
+  const fields = sharedFieldsOf(format, entry);
+  const shared = Object.keys(fields).map((name) => `, and what "${name}" has here to its "${name}"`);
+  const how = format.files[0]?.endsWith(".toml")
+    ? "add this at its end, in place of an older one"
+    : `add "${SERVER}" to its "${root}", in place of an older one${shared.join("")}`;
+  const paste = `put this into ${place}${withOwnValues(document)}. If the file has entries already, ${how}.`;
   const byHand = { text: paste, entry: document };
   if (kept === "entry") {
-    const text = `Leave your entry as it is: it starts ${entry.isInstalled ? "the new copy" : "this version"} already.`;
-    return [{ text, or: byHand }];
+    const version = entry.isInstalled ? "the new copy" : "this version";
+    return [{ text: `Leave your entry as it is: it starts ${version} already.`, or: byHand }];
   }
-  const command = kept === "key" ? undefined : commandToAdd(format, entry, onWindows);
+  const command = kept === "key" ? undefined : commandToAdd(plan);
   if (command === undefined) {
     const keep = kept === "key" ? " Keep the key that your entry has." : "";
     return [{ text: `${capitalized(paste)}${keep}`, entry: document }];
   }
+  const shell = onWindows ? " in PowerShell" : "";
   const replaces =
     format.addsOnly === true ? " It first removes an older entry, and goes on if there is none." : "";
-  const key = withOwnValues(command).includes(EXAMPLE_KEY)
-    ? [{ text: `Write your key into ${place}, in place of ${EXAMPLE_KEY}.` }]
-    : [];
-  const { addition } = format;
-  const added =
-    addition === undefined
-      ? []
-      : [{ text: addition.text, command: `${JSON.stringify(addition.fields).slice(1, -1)},` }];
-  const address = withOwnValues(command, [EXAMPLE_URL]);
+  const text = `Run this${shell}${withOwnValues(command, [EXAMPLE_URL])}.${replaces}`;
+  const key = `Write your key into ${place}, in place of ${EXAMPLE_KEY}.`;
   return [
-    {
-      text: `Run this${onWindows ? " in PowerShell" : ""}${address}.${replaces}`,
-      command,
-      or: byHand,
-    },
-    ...key,
-    ...added,
+    { text, command, or: byHand },
+    ...(withOwnValues(command).includes(EXAMPLE_KEY) ? [{ text: key }] : []),
+    ...(addition === undefined
+      ? []
+      : [{ text: addition, command: `${JSON.stringify(fields).slice(1, -1)},` }]),
   ];
 }
 
 /** The line that adds the entry with the client's own command, in place of an older one. */
-function commandToAdd(format: ClientFormat, entry: Entry, onWindows: boolean): string | undefined {
+function commandToAdd({ format, entry, onWindows }: Plan): string | undefined {
   const { removeCommand, addsOnly, isBatchFile } = format;
   const words = addCommandOf(format, entry);
   if (words === undefined || (onWindows && isBatchFile === true)) return undefined;
@@ -170,52 +158,56 @@ function commandToAdd(format: ClientFormat, entry: Entry, onWindows: boolean): s
   ].join("; ");
 }
 
-function placeOf(client: ClientName, onWindows: boolean, host: Host): string {
-  const format = FORMATS[client];
+function placeOf({ format, onWindows, host }: Plan): string {
   const files = filesOf(format, onWindows && host.platform !== "win32" ? ANY_WINDOWS : host)
     .filter((file) => !file.includes("*"))
     .map((file) => file.replace(host.homeDir, onWindows ? "%USERPROFILE%" : "~"));
   if (files.length === 0) return "the file in which your client keeps its MCP servers";
   const choice = files.length > 1 ? ", whichever you have" : "";
-  const { menu } = format;
-  return `${files.join(" or ")}${choice}${menu === undefined ? "" : ` (${menu})`}`;
+  return `${files.join(" or ")}${choice}${format.menu === undefined ? "" : ` (${format.menu})`}`;
 }
 
-function stepsAfterwards(
-  client: ClientName,
-  entry: Entry,
-  check: string,
-  onWindows: boolean,
-  host: Host,
-): readonly Step[] {
-  const format = FORMATS[client];
-  const { title, isDesktopApp, trust } = format;
+function stepsAfterwards(plan: Plan, check: string): readonly Step[] {
+  const { title, isDesktopApp, trust } = plan.format;
   const restart = isDesktopApp === true ? `Quit ${title} entirely, and start it again.` : `Restart ${title}.`;
-  const texts = [trust && `${trust}.`, restart];
   return [
-    ...(entry.env === undefined ? [] : stepsForKey(format, onWindows, host)),
-    ...texts.flatMap((text) => (text === undefined ? [] : [{ text }])),
+    ...(plan.entry.env === undefined ? [] : stepsForKey(plan)),
+    ...(trust === undefined ? [] : [{ text: `${trust}.` }]),
+    { text: restart },
     {
-      text: "Ask for a video, such as: Make a 30-second video about why the sea is salty. If something doesn't work, this says why:",
+      text: inSentences(
+        "Ask for a video, such as: Make a 30-second video about why the sea is salty.",
+        "If something doesn't work, this says why:",
+      ),
       command: check,
     },
   ];
 }
 
 /** Where the key comes from, and the line that sets it if this terminal has none. */
-function stepsForKey(format: ClientFormat, onWindows: boolean, { env }: Host): readonly Step[] {
-  const text = keySourceOf(format);
-  if (text === undefined) return [];
-  if (!takesKeyFromShell(format)) return [{ text }];
-  if ((env["FACELESS_API_KEY"] ?? "") !== "") return [{ text: `${text} This terminal has set it.` }];
+function stepsForKey({ format, onWindows, host: { env } }: Plan): readonly Step[] {
+  const { title, key, keySource, withoutShell = `write the key itself in place of ${key}` } = format;
+  if (keySource !== undefined) return [{ text: keySource }];
+  // The user writes it into the entry.
+  if (key === EXAMPLE_KEY) return [];
+  const source = inSentences(
+    `${title} takes the key from the variable FACELESS_API_KEY of the shell that it starts from.`,
+    `Started from a dock, a menu or another application, it finds none: then ${withoutShell}.`,
+  );
+  if ((env["FACELESS_API_KEY"] ?? "") !== "") return [{ text: `${source} This terminal has set it.` }];
   const how = onWindows
-    ? "Run this line in PowerShell and enter your key. It sets the key here, and for everything that starts later."
-    : `Run this line and paste your key, which isn't shown. It sets the key in this terminal alone: start ${format.title} from here, or set it in your shell's startup file.`;
-  return [{ text: `${text} ${how}`, command: setKeyLine(env["SHELL"], onWindows) }];
+    ? inSentences(
+        "Run this line in PowerShell and enter your key.",
+        "It sets the key here, and for everything that starts later.",
+      )
+    : inSentences(
+        "Run this line and paste your key, which isn't shown. It sets the key in this terminal alone:",
+        `start ${title} from here, or set it in your shell's startup file.`,
+      );
+  return [{ text: `${source} ${how}`, command: setKeyLine(env["SHELL"], onWindows) }];
 }
 
-function remarksOn(client: ClientName, { isInstalled, env }: Entry): readonly string[] {
-  const { note } = FORMATS[client];
+function remarksOn({ format, entry: { isInstalled, env } }: Plan): readonly string[] {
   return [
     isInstalled
       ? ABOUT_THE_COPY
@@ -224,11 +216,16 @@ function remarksOn(client: ClientName, { isInstalled, env }: Entry): readonly st
       "If FACELESS_BASE_URL is set in this terminal, config writes that address into the entry.",
     env !== undefined &&
       "To save finished videos, set FACELESS_SAVE_DIR to a folder beside FACELESS_BASE_URL.",
-    env !== undefined && note,
+    env !== undefined && format.note,
   ].filter((remark) => typeof remark === "string");
 }
 
-const ABOUT_THE_COPY = `The entry starts a copy of version ${VERSION} in ~/.faceless-video-mcp/app. The config of a newer version replaces it for all clients, and their entries stay as they are. After you update or move Node.js, run this again and replace the entry. To remove the copy, delete that folder.`;
+const ABOUT_THE_COPY = inSentences(
+  `The entry starts a copy of version ${VERSION} in ~/.faceless-video-mcp/app.`,
+  "The config of a newer version replaces it for all clients, and their entries stay as they are.",
+  "After you update or move Node.js, run this again and replace the entry.",
+  "To remove the copy, delete that folder.",
+);
 
 /** The folders of a Windows computer that isn't this one. */
 const ANY_WINDOWS = {
@@ -243,7 +240,10 @@ async function install(onWindows: boolean, host: Host): Promise<Launch | string>
   if (onWindows && platform !== "win32")
     return "the entry starts a copy on this computer, which isn't Windows: leave out --windows";
   if (isOfProject(host))
-    return `this was started by the Node.js of a project (${node}), which the project can exchange. Use one that is installed for all projects, from https://nodejs.org`;
+    return inSentences(
+      `this was started by the Node.js of a project (${node}), which the project can exchange.`,
+      "Use one that is installed for all projects, from https://nodejs.org",
+    );
   const copied = await installCopy(host);
   // Homebrew replaces the folder of a version with each update, and keeps a link to the newest beside it.
   const command = node.replace(/\/Cellar\/([^/]+)\/[^/]+\/bin\/node$/, "/opt/$1/bin/node");

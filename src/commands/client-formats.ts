@@ -3,6 +3,7 @@
 
 import { posix, win32 } from "node:path";
 import type { ClientName } from "../command-line.ts";
+import { inSentences } from "../sentences.ts";
 import { valueAt } from "../value-at.ts";
 import type { Host } from "./host.ts";
 import { EXAMPLE_KEY, EXAMPLE_URL, type Launch, SERVER } from "./server-entry.ts";
@@ -59,7 +60,10 @@ export interface ClientFormat {
   readonly top?: (entry: Entry) => object;
   /** True if the entries are a list, and not fields by their names. */
   readonly isList?: true;
-  /** The client's own command that adds the entry. ENV stands for its variables, START for its command line, ENTRY and JSON for all of it. */
+  /**
+   * The client's own command that adds the entry. ENV stands for its variables, START for its command line, ENTRY and
+   * JSON for all of it.
+   */
   readonly addCommand?: string;
   /** The client's own command that removes the entry. */
   readonly removeCommand?: string;
@@ -84,8 +88,8 @@ export interface ClientFormat {
   readonly isBatchFile?: true;
   /** A sentence for clients that only start servers in folders that their user trusts. Without a full stop. */
   readonly trust?: string;
-  /** What its own command leaves out, and why it is needed. */
-  readonly addition?: { readonly fields: object; readonly text: string };
+  /** Where to write the shared fields, if its own command leaves them out, and why they are needed. */
+  readonly addition?: string;
   /** Further notes. */
   readonly note?: string;
   /**
@@ -148,9 +152,10 @@ const OPENCODE_PERMISSION = {
   permission: { [`${SERVER}_generate_video`]: "ask", [`${SERVER}_publish_video`]: "ask" },
 };
 
-const fromShell = (title: string, otherwise: string) =>
-  `${title} takes the key from the variable FACELESS_API_KEY of the shell that it starts from. Started from a dock, a menu or another application, it finds none: then ${otherwise}.`;
-const NEEDS_NETWORK_VARIABLES = `Behind a proxy or with a company's own certificates, add ${NETWORK_VARIABLES.join(", ")} to env: this client does not pass them on.`;
+const NEEDS_NETWORK_VARIABLES = inSentences(
+  `Behind a proxy or with a company's own certificates, add ${NETWORK_VARIABLES.join(", ")} to env:`,
+  "this client does not pass them on.",
+);
 
 export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
   "claude-desktop": {
@@ -316,10 +321,10 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     reads: LENIENT,
     fills: { ofShell: /\{env:(?<name>\w+)\}/g, ofClient: /\{file:[^}]*\}/g },
     isInTerminal: true,
-    addition: {
-      fields: OPENCODE_PERMISSION,
-      text: `Then write this into the file that the command named, after its first {, or add it to the "permission" that is there. Without it, opencode orders and posts without asking you.`,
-    },
+    addition: inSentences(
+      `Then write this into the file that the command named, after its first {, or add it to the "permission" that is there.`,
+      "Without it, opencode orders and posts without asking you.",
+    ),
     asks: { client: false, server: false },
     permission: opencodePermission,
     form: ({ command, args, env }) => ({
@@ -432,10 +437,9 @@ export function documentOf(format: ClientFormat, entry: Entry): object {
 }
 
 /** The fields that a file with other entries needs in addition to the entry. It may have some of them already. */
-export function sharedFieldsOf(format: ClientFormat, entry: Entry): readonly string[] {
-  return Object.entries({ ...format.top?.(entry) }).flatMap(([name, value]) =>
-    typeof value === "object" ? [name] : [],
-  );
+export function sharedFieldsOf(format: ClientFormat, entry: Entry): object {
+  const fields = Object.entries<unknown>({ ...format.top?.(entry) });
+  return Object.fromEntries(fields.filter(([, value]) => typeof value === "object"));
 }
 
 /** The words of the client's own command. It holds no key: a command line can be read by others, and is kept. */
@@ -449,17 +453,6 @@ export function addCommandOf(format: ClientFormat, entry: Entry): readonly strin
     JSON: [JSON.stringify({ name: SERVER, ...form, ...format.top?.(entry) })],
   };
   return format.addCommand?.split(" ").flatMap((word) => parts[word] ?? word);
-}
-
-/** True if the client takes the key from the shell that it starts from. */
-export function takesKeyFromShell({ key, keySource }: ClientFormat): boolean {
-  return keySource === undefined && key !== EXAMPLE_KEY;
-}
-
-/** Where the key comes from, in sentences; undefined if the user writes it into the entry. */
-export function keySourceOf(format: ClientFormat): string | undefined {
-  const { title, key, keySource, withoutShell = `write the key itself in place of ${key}` } = format;
-  return takesKeyFromShell(format) ? fromShell(title, withoutShell) : keySource;
 }
 
 /** The inputs that VS Code and Visual Studio ask the user for once. Visual Studio allows no hyphen in an id. */
