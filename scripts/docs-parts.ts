@@ -8,6 +8,7 @@ import { STYLE_BRIEFS } from "../src/prompts/style-briefs.ts";
 import { DEFAULTS, STYLES } from "../src/service/options.ts";
 import manifest from "../package.json" with { type: "json" };
 import { clientsTable, commandsTable, otherClient, removalTable } from "./docs-clients.ts";
+import { firstWordsTable } from "./docs-errors.ts";
 import { choicesTable, promptsList, toolReference, toolsTable } from "./docs-tools.ts";
 import { table } from "./markdown.ts";
 
@@ -94,7 +95,7 @@ export const PARTS = {
   "docs/SETTINGS.md": { ...NPM, variables: settingsTables() },
   "docs/TOOLS.md": { tools: toolReference() },
   "docs/CLIENTS.md": NPM,
-  "docs/ERRORS.md": NPM,
+  "docs/ERRORS.md": { ...NPM, words: firstWordsTable() },
   "docs/GATEWAYS.md": NPX,
   "docs/examples/backend/README.md": { npm: manifest.isOnNpm ? "" : NOT_INSTALLABLE },
   "docs/plugin/README.md": { npm: manifest.isOnNpm ? "" : PLUGINS_LATER },

@@ -109,10 +109,12 @@ test("npm run inspect starts the Inspector that the tests run", () => {
   expect(manifest.scripts.inspect).toContain(` @modelcontextprotocol/inspector@${version} `);
 });
 
-test("docs/ERRORS.md explains each error code", () => {
-  const codes = readFileSync("src/errors.ts", "utf8").match(/(?<=^ {2}\| ")\w+/gm);
+test("docs/ERRORS.md explains each error code, and finds it by the first words of its text", () => {
+  const codes = readFileSync("src/errors.ts", "utf8").match(/(?<=^ {2}\| ")\w+/gm) ?? [];
   const [, ...sections] = readDocument("docs/ERRORS.md").split(/^### /m);
   expect(sections.join("").match(/(?<=^- `)\w+/gm)).toEqual(codes);
+  const found = PARTS["docs/ERRORS.md"].words.match(/(?<=`)\w+(?=`)/g);
+  expect(new Set(found)).toEqual(new Set(codes));
 });
 
 test("the clients' document names the versions that the tests run", () => {
