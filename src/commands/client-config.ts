@@ -122,8 +122,9 @@ function stepsToAdd(plan: Plan, kept: Kept): readonly Step[] {
   const paste = `put this into ${place}${withOwnValues(document)}. If the file has entries already, ${how}.`;
   const byHand = { text: paste, entry: document };
   if (kept === "entry") {
-    const version = entry.isInstalled ? "the new copy" : "this version";
-    return [{ text: `Leave your entry as it is: it starts ${version} already.`, or: byHand }];
+    const started = entry.isInstalled ? "the new copy" : "this version";
+    const text = `Leave your entry as it is: it starts ${started} already. If you need it elsewhere, it is this:`;
+    return [{ text, entry: document }];
   }
   const command = kept === "key" ? undefined : commandToAdd(plan);
   if (command === undefined) {

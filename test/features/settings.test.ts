@@ -362,6 +362,7 @@ test.each([
       false,
       expect.stringContaining("1. Leave your entry as it is: it starts the new copy already."),
     ]);
+    expect(again.sentences).not.toContain("by hand");
     expect([withSandbox.said.includes(`   ${command}`), withSandbox.sentences]).toEqual([
       false,
       expect.stringContaining("Keep the key that your entry has."),
