@@ -35,17 +35,27 @@ interface Run {
   readonly measured: string;
 }
 
-/** What to run for each client, which file it is about, and where the key comes from. */
+/** The name of each client for `config` and `doctor`, and where its key comes from. */
 export function commandsTable(): string {
   return table(
-    ["client", "CLIENT", "its file", "the key"],
+    ["client", "CLIENT", "the key"],
     CLIENTS.filter((client) => client !== "other").map((client) => [
       ALSO[client] ?? FORMATS[client].title,
       namesOf(client)
         .map((name) => `\`${name}\``)
         .join(", "),
-      filesIn(client),
       keyIn(client),
+    ]),
+  );
+}
+
+/** The file of each client, and what opens it. */
+export function filesTable(): string {
+  return table(
+    ["client", "its file"],
+    CLIENTS.filter((client) => client !== "other").map((client) => [
+      ALSO[client] ?? FORMATS[client].title,
+      filesIn(client),
     ]),
   );
 }
@@ -59,9 +69,8 @@ export function removalTable(): string {
     ["client", "to remove it"],
     CLIENTS.filter((client) => client !== "other").map((client) => {
       const { title, root = "mcpServers", removeCommand, isList } = FORMATS[client];
-      const file = filesIn(client);
       const byHand =
-        isList === true ? `delete ${file}` : `delete \`${SERVER}\` from \`${root}\` in its file (${file})`;
+        isList === true ? `delete ${filesIn(client)}` : `delete \`${SERVER}\` from \`${root}\` in its file`;
       return [ALSO[client] ?? title, removeCommand === undefined ? byHand : `\`${removeCommand}\``];
     }),
   );

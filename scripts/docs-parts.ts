@@ -7,7 +7,7 @@ import { describeRange } from "../src/prompts/prompt-parts.ts";
 import { STYLE_BRIEFS } from "../src/prompts/style-briefs.ts";
 import { DEFAULTS, STYLES } from "../src/service/options.ts";
 import manifest from "../package.json" with { type: "json" };
-import { clientsTable, commandsTable, otherClient, removalTable } from "./docs-clients.ts";
+import { clientsTable, commandsTable, filesTable, otherClient, removalTable } from "./docs-clients.ts";
 import { firstWordsTable } from "./docs-errors.ts";
 import { choicesTable, promptsList, toolReference, toolsTable } from "./docs-tools.ts";
 import { table } from "./markdown.ts";
@@ -27,12 +27,23 @@ const NPX = { npm: manifest.isOnNpm ? "" : NPX_LATER };
 
 const TRY = "Make a 30-second video about why the sea is salty.";
 
-/** Before the first release: the bundle of a preview, and everything else in a clone. */
-const CLONE_STEPS = `1. **Claude Desktop:** download \`faceless-video-mcp.mcpb\` from the
-   [preview](https://github.com/faceless-video/faceless-video-mcp/releases/tag/preview), and double-click it. Claude Desktop shows a form: enter your key and the
-   service's address. An empty form is the **sandbox**. You need no Node.js: Claude Desktop brings its own.
-2. **Any other client:** install [Node.js](https://nodejs.org) 20.19 or newer and [git](https://git-scm.com). Open a terminal, get this program, and build
-   it. In Windows PowerShell, write \`npm.cmd\` for \`npm\`.
+/** The build needs more than the package. */
+const NODE = manifest.isOnNpm ? manifest.engines.node.replace(">=", "") : "20.19";
+const RELEASES = "https://github.com/faceless-video/faceless-video-mcp/releases";
+const BUNDLE = manifest.isOnNpm
+  ? `[latest release](${RELEASES}/latest)`
+  : `[preview](${RELEASES}/tag/preview)`;
+
+/** Until the first release, everything but the bundle starts in a clone. */
+const OTHER_CLIENTS = manifest.isOnNpm
+  ? `install [Node.js](https://nodejs.org) ${NODE} or newer. Run one command in a terminal, and do what it prints. This one is for
+   Claude Code; the [other clients](#one-command-per-client) differ only in the name. Without an account, add \`--sandbox\`.
+
+   \`\`\`sh
+   cd ~; npx -y faceless-video-mcp config claude-code
+   \`\`\``
+  : `install [Node.js](https://nodejs.org) ${NODE} or newer and [git](https://git-scm.com). In a terminal, get and build this
+   program (in Windows PowerShell, write \`npm.cmd\` for \`npm\`):
 
    \`\`\`sh
    git clone https://github.com/faceless-video/faceless-video-mcp
@@ -46,19 +57,12 @@ const CLONE_STEPS = `1. **Claude Desktop:** download \`faceless-video-mcp.mcpb\`
 
    \`\`\`sh
    node dist/bin.cjs config claude-code
-   \`\`\`
+   \`\`\``;
 
-3. Say: "${TRY}"`;
-
-const RELEASED_STEPS = `1. **Claude Desktop:** download \`faceless-video-mcp.mcpb\` from the [latest
-   release](https://github.com/faceless-video/faceless-video-mcp/releases/latest), and double-click it. Claude Desktop shows a form: enter your key and the
-   service's address. An empty form is the **sandbox**. You need no Node.js: Claude Desktop brings its own.
-2. **Any other client:** install [Node.js](https://nodejs.org) ${manifest.engines.node.replace(">=", "")} or newer, run one command, and do what it prints. This one is for
-   Claude Code; the [other clients](#one-command-per-client) differ only in the name. Without an account, add \`--sandbox\`.
-
-   \`\`\`sh
-   cd ~; npx -y faceless-video-mcp config claude-code
-   \`\`\`
+const START = `1. **Claude Desktop:** download \`faceless-video-mcp.mcpb\` from the ${BUNDLE}, and double-click it. A form asks for your key and
+   the service's address; an empty one is the sandbox. To leave the sandbox, open the form again (Settings → Extensions → Faceless Video),
+   fill in both, and turn Sandbox off.
+2. **Any other client:** ${OTHER_CLIENTS}
 
 3. Say: "${TRY}"`;
 
@@ -81,8 +85,8 @@ const EXTRA_CA = {
 /** The text of each document between the marks of these names, formatted like oxfmt. */
 export const PARTS = {
   "README.md": {
-    status: statusBadge(),
-    start: manifest.isOnNpm ? RELEASED_STEPS : CLONE_STEPS,
+    status: badges(),
+    start: START,
     links: manifest.isOnNpm ? installLink() : "",
     clients: commandsTable(),
     other: otherClient(),
@@ -94,12 +98,12 @@ export const PARTS = {
   },
   "docs/SETTINGS.md": { ...NPM, variables: settingsTables() },
   "docs/TOOLS.md": { tools: toolReference() },
-  "docs/CLIENTS.md": NPM,
+  "docs/CLIENTS.md": { ...NPM, files: filesTable() },
   "docs/ERRORS.md": { ...NPM, words: firstWordsTable() },
   "docs/GATEWAYS.md": NPX,
   "docs/examples/backend/README.md": { npm: manifest.isOnNpm ? "" : NOT_INSTALLABLE },
   "docs/plugin/README.md": { npm: manifest.isOnNpm ? "" : PLUGINS_LATER },
-  "llms-install.md": NPM,
+  "llms-install.md": { ...NPM, node: `1. Check that \`node --version\` says ${NODE} or newer.` },
   "docs/plugin/skills/make-faceless-video/references/styles.md": { styles: styleRules() },
   "llms.txt": NPM,
 };
@@ -126,10 +130,11 @@ function vscodeInstallLink(): string {
   return `https://insiders.vscode.dev/redirect/mcp/install?name=${SERVER}&config=${config}&inputs=${inputs}`;
 }
 
-function statusBadge(): string {
-  return manifest.isOnNpm
+function badges(): string {
+  const status = manifest.isOnNpm
     ? "[![npm](https://img.shields.io/npm/v/faceless-video-mcp)](https://www.npmjs.com/package/faceless-video-mcp)"
     : "![Status: pre-release](https://img.shields.io/badge/status-pre--release-orange)";
+  return `![Node.js ${NODE} or newer](https://img.shields.io/badge/Node.js-%E2%89%A5_${NODE}-339933)\n${status}`;
 }
 
 function settingsTables(): string {

@@ -3,12 +3,12 @@
 // commands.
 
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import manifest from "../package.json" with { type: "json" };
 import { DOCUMENTS, findFaults, readDocument } from "./docs-check.ts";
 import { FOR_USERS, withLaunch } from "./docs-launch.ts";
 import { PARTS, withPart } from "./docs-parts.ts";
-import { runCommands, runnableCommands } from "./docs-run.ts";
+import { PROGRAM, runCommands, runDaily, runnableCommands } from "./docs-run.ts";
 import { serverJson } from "./settings-forms.ts";
 
 /** The rest of these files is written by hand. */
@@ -22,16 +22,23 @@ const PLUGIN_FILES = [
   "start-server.cmd",
 ].map((name) => `docs/plugin/${name}`);
 
-if (process.argv[2] === "check") check();
+if (process.argv[2] === "check") await check();
 else write();
 
-function check(): void {
-  const faults = DOCUMENTS.flatMap((name) => findFaults(name).map((fault) => `${name}: ${fault}\n`));
+async function check(): Promise<void> {
+  const faults = DOCUMENTS.flatMap((name) => findFaults(name).map((fault) => `${name}: ${fault}`));
   const commands = runnableCommands(DOCUMENTS.map((name) => readDocument(name)));
-  const failed = runCommands(commands).map((failure) => `${failure}\n`);
-  const all = [...faults, ...failed];
+  const scripts = readDocument("docs/SCRIPTS.md");
+  const [daily = ""] = /(?<=^```sh\n)#!\/bin\/sh\n[^]*?(?=^```)/m.exec(scripts) ?? [];
+  const [csv = ""] = /(?<=^```csv\n)[^]*?(?=^```)/m.exec(scripts) ?? [];
+  const failed = existsSync(PROGRAM)
+    ? [...runCommands(commands, csv), ...(await runDaily(daily))]
+    : ["dist/bin.cjs is missing: npm run build"];
+  const all = [...faults, ...failed].map((fault) => `${fault}\n`);
   process.stdout.write(
-    all.length > 0 ? all.join("") : `${DOCUMENTS.length} documents, ${commands.length} commands: no fault\n`,
+    all.length > 0
+      ? all.join("")
+      : `${DOCUMENTS.length} documents, ${commands.length} commands and a script: no fault\n`,
   );
   process.exitCode = all.length === 0 ? 0 : 1;
 }

@@ -61,7 +61,7 @@ const PAGE = {
   },
   CONFIRM_GENERATE: {
     type: "string",
-    description: `${CHOICES} on: you are asked before each video that costs credits, if Claude can ask. always: nothing is ordered without your yes. off: you are asked only before the same video is paid for again.`,
+    description: `${CHOICES} on: you are asked before each video that costs credits, if Claude can ask. always: nothing is ordered without your yes. off: you are asked only before the same video is paid for again, and before an order that looks like a mistake.`,
     default: "on",
   },
   CONFIRM_PUBLISH: {

@@ -25,7 +25,13 @@ function problemOf(env: Environment): ConfigProblem {
   return problem;
 }
 
-test("with only key and URL set, every other setting has its default", () => {
+test("with only key and URL set, every other setting has its default, as documented", () => {
+  expect(SETTINGS).toMatchObject({
+    sandboxSeconds: { default: "20" },
+    confirmGenerate: { default: "on" },
+    confirmPublish: { default: "on" },
+    logLevel: { default: "warn" },
+  });
   expect(read({})).toEqual({
     service: { apiKey: KEY, baseUrl: new URL(BASE_URL), proxies: {} },
     problems: [],
