@@ -1,5 +1,5 @@
-// Holds what is known of every job, and emits what changes: the one place to get a job's state. Its two sources
-// are the journal and the service's answers. Sends no requests.
+// Holds what is known of every job, and emits what changes: the one place to get a job's state. Its two
+// sources are the journal and the service's answers. Sends no requests.
 
 import type { Clock } from "../clock.ts";
 import { isEnded, stateOf } from "../service/job.ts";
@@ -37,7 +37,7 @@ export interface JobBookOptions {
   readonly readJournal: () => Promise<JournalFacts>;
 }
 
-/** `change`: a documented field has changed, or following has ended. `start`: this process has started the job. */
+/** `change`: a documented field has changed, or following has ended. `start`: this process started the job. */
 type JobEvent = "change" | "start";
 type Listener = (jobId: string) => void;
 
@@ -51,7 +51,6 @@ export class JobBook {
   #journal: JournalFacts | undefined;
   readonly #listeners = { change: new Set<Listener>(), start: new Set<Listener>() };
   readonly #advised = new Set<string>();
-  #restored: Promise<unknown> | undefined;
 
   constructor(options: JobBookOptions) {
     this.#options = options;
@@ -86,9 +85,7 @@ export class JobBook {
 
   /** Resolves when the jobs of earlier processes are known, as far as the journal can be read. */
   async restore(): Promise<void> {
-    await (this.#restored ??= this.readJournal());
-    // The next call tries again.
-    if (this.#journal === undefined) this.#restored = undefined;
+    if (this.#journal === undefined) await this.readJournal();
   }
 
   /** Returns a predicate for the jobs that are known now, which stays the same when more become known. */
@@ -153,7 +150,7 @@ export class JobBook {
     this.#set({ ...this.#recordOf(jobId), ...part });
   }
 
-  /** Remembers why the job is no longer followed, and emits a change so that its subscribers read it again. */
+  /** Remembers why the job is no longer followed, and emits a change: its subscribers read it again. */
   endFollowing(jobId: string, reason: string): void {
     this.note(jobId, { followingEnded: reason });
     this.#emit("change", jobId);
@@ -193,12 +190,9 @@ export class JobBook {
 
   /** Adds records, the most recent first. */
   #put(records: readonly JobRecord[], place: "first" | "last"): void {
-    const added = records.map((record) => [record.jobId, record] as const).reverse();
-    for (const [jobId] of added) this.#records.delete(jobId);
-    this.#records = new Map(place === "last" ? [...added, ...this.#records] : [...this.#records, ...added]);
-    for (const jobId of this.#records.keys()) {
-      if (this.#records.size <= MAX_RECORDS) break;
-      this.#records.delete(jobId);
-    }
+    const added = new Map(records.map((record) => [record.jobId, record] as const).reverse());
+    const others = [...this.#records].filter(([jobId]) => !added.has(jobId));
+    const all = place === "last" ? [...added, ...others] : [...others, ...added];
+    this.#records = new Map(all.slice(-MAX_RECORDS));
   }
 }

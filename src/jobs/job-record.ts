@@ -1,4 +1,4 @@
-// Everything known of one job, as a value: the journal's entries and the service's answers become a JobRecord.
+// Everything known of one job, as a value: the journal's entries and the service's answers become a record.
 // Pure: knows no clock and sends nothing.
 
 import { isEnded, MIN_RENDER_MS, stateOf } from "../service/job.ts";
@@ -101,7 +101,7 @@ export function possibleJobs(listed: readonly JobRecord[], requestedAtMs: number
     );
 }
 
-/** The job's own last answer. Without one, or if a list has shown the end since, what is known of its state. */
+/** The job's own last answer; without one, or if a list has shown the end since, what is known of its state. */
 export function lastState(record: JobRecord): Job {
   const { jobId, state, link } = record;
   const status = lastStatus(record) ?? "processing";
@@ -118,7 +118,7 @@ export interface AnsweredAt {
 }
 
 /**
- * Adds the job's own answer. A job that had ended stays ended, since a lagging replica of the service may answer with
+ * Adds the job's own answer. A job that had ended stays ended: a lagging replica of the service may answer with
  * an older state. The final video that a list gave stays, too.
  */
 export function withAnswer(record: JobRecord, answer: Job, { atMs, nowMs }: AnsweredAt): JobRecord {
@@ -164,19 +164,15 @@ export function hasChanged({ state: before }: JobRecord, { state: after }: JobRe
   if (after === undefined || before === after) return false;
   if (before === undefined) return after.done;
   // The answer to the start names no total, so the first total isn't a change.
-  const { total = after.progress?.total } = before.progress ?? {};
-  return !before.done && (!isSameContent(before, after) || total !== (after.progress?.total ?? total));
+  const [one, other] = [before.progress?.total, after.progress?.total];
+  return !before.done && contentOf(before, other) !== contentOf(after, one);
 }
 
-/** Compares the documented fields alone: a service may stamp every answer, and sign its links again each time. */
-function isSameContent(before: Job, after: Job): boolean {
-  const [one, other] = [contentOf(before), contentOf(after)];
-  return one.length === other.length && one.every((value, index) => value === other[index]);
-}
-
-function contentOf({ status, progress, videoUrls, audioUrl, finalVideoUrl }: Job) {
+/** The documented fields alone: a service may stamp every answer, and sign its links again each time. */
+function contentOf({ status, progress, videoUrls, audioUrl, finalVideoUrl }: Job, otherTotal = 0): string {
   const links = [audioUrl, finalVideoUrl, ...videoUrls].map((link) => link?.split(/[?#]/, 1)[0]);
-  return [status, progress?.completed ?? 0, progress?.failed ?? 0, ...links];
+  const { total = otherTotal, completed = 0, failed = 0 } = progress ?? {};
+  return JSON.stringify([status, total, completed, failed, ...links]);
 }
 
 /** Reads an undocumented field, so any other shape of it is ignored. */

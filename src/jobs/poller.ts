@@ -1,5 +1,5 @@
-// Polls all followed jobs in the background: one loop, one request after the other, the most overdue job first.
-// The schedule says when a job is due, the rate limiter how much may be sent.
+// Polls all followed jobs in the background: one loop, one request after the other, the most overdue job
+// first. The schedule says when a job is due, the rate limiter how much may be sent.
 
 import { BridgeError, toBridgeError } from "../errors.ts";
 import { isEnded } from "../service/job.ts";
@@ -25,7 +25,7 @@ const MAX_BACKOFF_MS = 60_000;
 const HINT_INTERVAL_MS = 5_000;
 /** A job that is due this soon shares the list request with those that are due now. */
 const DUE_SOON_MS = 2_000;
-/** For this time after a failed list, each job's own status is requested, which may work when the list doesn't. */
+/** For this time after a failed list, each job's own status is requested, which may work without it. */
 const LIST_PAUSE_MS = 60_000;
 /** The list shows no clips, so each job's own status is read this often too, more slowly for many jobs. */
 const CLIPS_AGE = { minMs: 30_000, perJobMs: 3_000 } as const;
@@ -33,14 +33,10 @@ const CLIPS_AGE = { minMs: 30_000, perJobMs: 3_000 } as const;
 /** Times are milliseconds on the monotonic clock. */
 interface FollowedJob {
   readonly jobId: string;
-  readonly endsMs: number;
-  /** How many subscriptions, tasks and waiting calls follow it. */
+  readonly sinceMs: number;
+  /** Subscriptions, tasks and waiting calls that follow it. */
   followers: number;
   dueMs: number;
-  /** When its own status was last requested. */
-  askedMs: number;
-  /** True if a hint made it due. */
-  isHinted: boolean;
   /** When the last hint made it due. */
   hintedMs: number;
   /** How many polls in a row failed. */
@@ -98,7 +94,6 @@ export class Poller {
     if (dueMs >= job.dueMs) return;
     job.hintedMs = dueMs;
     job.dueMs = dueMs;
-    job.isHinted = true;
     this.#wake.abort();
   }
 
@@ -115,17 +110,14 @@ export class Poller {
     const nowMs = this.#nowMs();
     const { fetchedAtMs } = book.get(jobId);
     const ageMs = book.ageMs(jobId);
-    const dueMs =
-      fetchedAtMs === undefined
-        ? nowMs + schedule.firstDelayMs(ageMs)
-        : fetchedAtMs + schedule.nextDelayMs(ageMs);
     const job = {
       jobId,
-      endsMs: nowMs + MAX_FOLLOWING_MS,
+      sinceMs: nowMs,
       followers: 0,
-      dueMs,
-      askedMs: nowMs,
-      isHinted: false,
+      dueMs:
+        fetchedAtMs === undefined
+          ? nowMs + schedule.firstDelayMs(ageMs)
+          : fetchedAtMs + schedule.nextDelayMs(ageMs),
       hintedMs: -Infinity,
       failures: 0,
       notFound: 0,
@@ -157,7 +149,7 @@ export class Poller {
 
   async #poll(next: FollowedJob): Promise<void> {
     const nowMs = this.#nowMs();
-    if (nowMs >= next.endsMs)
+    if (nowMs >= next.sinceMs + MAX_FOLLOWING_MS)
       return this.#end(
         next,
         "Following ended after 60 minutes: ask with get_video_status how far the job is.",
@@ -172,12 +164,11 @@ export class Poller {
   }
 
   /** True if the list may answer for it. */
-  #sharesList({ jobId, mustAskItself, isHinted, askedMs }: FollowedJob): boolean {
-    const { state, fetchedAtMs = askedMs } = this.#options.book.get(jobId);
+  #sharesList({ jobId, mustAskItself, dueMs, hintedMs, sinceMs }: FollowedJob): boolean {
+    const { state, fetchedAtMs = sinceMs } = this.#options.book.get(jobId);
     const maxAgeMs = Math.max(CLIPS_AGE.minMs, CLIPS_AGE.perJobMs * this.#jobs.size);
     const hasFreshClips = this.#nowMs() - fetchedAtMs < maxAgeMs;
-    const isFirst = state === undefined;
-    return !isFirst && !isHinted && !mustAskItself && hasFreshClips;
+    return state !== undefined && dueMs !== hintedMs && !mustAskItself && hasFreshClips;
   }
 
   /** One request for the newest videos, which answers for all jobs that have not ended. */
@@ -203,19 +194,13 @@ export class Poller {
 
   async #readStatus(job: FollowedJob): Promise<void> {
     const { reader, log } = this.#options;
-    job.askedMs = this.#nowMs();
-    // Both keep these values unless a hint comes meanwhile.
+    // It stays so unless a hint comes meanwhile.
     job.dueMs = Infinity;
-    job.isHinted = false;
     try {
       await reader.read(job.jobId, { background: true });
       job.failures = 0;
       job.notFound = 0;
-      const nextDueMs = this.#nextDueMs(job);
-      if (nextDueMs < job.dueMs) {
-        job.dueMs = nextDueMs;
-        job.isHinted = false;
-      }
+      job.dueMs = Math.min(job.dueMs, this.#nextDueMs(job));
     } catch (error) {
       if (this.#endIfUnauthorized(error)) return;
       const { facts, message } = toBridgeError(error, "rejected");
@@ -225,7 +210,6 @@ export class Poller {
       const nowMs = this.#nowMs();
       const backoffMs = (this.#nextDueMs(job) - nowMs) * 2 ** Math.min(job.failures, 6);
       job.failures += 1;
-      job.isHinted = false;
       job.dueMs = nowMs + Math.max(Math.min(MAX_BACKOFF_MS, backoffMs), retryAfterSeconds * 1000);
       log.debug(`Polling job ${job.jobId} failed.`, error);
     }
@@ -262,6 +246,6 @@ export class Poller {
   }
 }
 
-function dueAt({ dueMs, endsMs }: FollowedJob): number {
-  return Math.min(dueMs, endsMs);
+function dueAt({ dueMs, sinceMs }: FollowedJob): number {
+  return Math.min(dueMs, sinceMs + MAX_FOLLOWING_MS);
 }

@@ -1,6 +1,6 @@
 // Reads a job's whole state from the service: concurrent reads of one job share one request, and a completed
-// job whose status names no final video gets it from the video list. Explains why a new job is not found. Paces
-// the reads of polls and waits, so that no loop around them can flood a service that fails.
+// job whose status names no final video gets it from the video list. Explains why a new job is not found.
+// Paces the reads of polls and waits, so that no loop around them can flood a service that fails.
 
 import { stateOf, UNLISTED_MS } from "../service/job.ts";
 import { type Clock, pause } from "../clock.ts";
@@ -16,7 +16,7 @@ import type { JobBook } from "./job-book.ts";
 export type JobSource = Pick<Service, "getJob" | "listNewestVideos" | "backgroundWaitMs">;
 
 export interface ReadOptions {
-  /** True if no user waits: a completed job may lack its final video, which the next read for a user looks up. */
+  /** True if no user waits: a completed job may lack its final video, which a read for a user looks up. */
   readonly background: boolean;
   /** True if its caller may read again and again. A poll always is. */
   readonly isPaced?: boolean;
@@ -64,7 +64,10 @@ export class JobReader {
     this.#options = options;
   }
 
-  /** Reads the job's current state. A job that has ended stays ended. Rejects as the source does, and with `cancelled` by the signal. */
+  /**
+   * Reads the job's current state. A job that has ended stays ended. Rejects as the source does, and with
+   * `cancelled` by the signal.
+   */
   async read(jobId: string, options: ReadOptions): Promise<Job> {
     const { background, signal } = options;
     if (signal?.aborted === true) throw cancelledError(CANCELLED);
@@ -150,21 +153,25 @@ export class JobReader {
   }
 
   #send(jobId: string, { background, isPaced = background, deadlineMs }: ReadOptions): InFlightRead {
+    const { source, book, clock } = this.#options;
+    const options = { background, deadlineMs, minPauseMs: isPaced ? FAILURE_PAUSE_MS : 0 };
     const request = async () => {
-      const { source, book, clock } = this.#options;
       if (isPaced) await this.#pauses.get(jobId);
-      const options = { background, deadlineMs, minPauseMs: isPaced ? FAILURE_PAUSE_MS : 0 };
-      const latest = await source.getJob(jobId, options).catch(async (error: unknown) => {
+      try {
+        const latest = await source.getJob(jobId, options);
+        const isLinkWanted = inFlight.wantsFinalVideo && latest.finalVideoUrl === undefined;
+        if (isLinkWanted) await this.#lookUpLink(latest, 0);
+        return book.update(latest).state ?? latest;
+      } catch (error) {
         const paused = pause(clock, FAILURE_PAUSE_MS).then(() => this.#pauses.delete(jobId));
         if (!this.#pauses.has(jobId)) this.#pauses.set(jobId, paused);
         const isUnknown = error instanceof BridgeError && error.facts.code === "not_found";
         throw isUnknown ? await this.explainNotFound(jobId, error) : error;
-      });
-      if (inFlight.wantsFinalVideo && latest.finalVideoUrl === undefined) await this.#lookUpLink(latest, 0);
-      return book.update(latest).state ?? latest;
+      } finally {
+        this.#inFlight.delete(jobId);
+      }
     };
-    const answer = request().finally(() => this.#inFlight.delete(jobId));
-    const inFlight: InFlightRead = { background, wantsFinalVideo: false, answer };
+    const inFlight: InFlightRead = { background, wantsFinalVideo: false, answer: request() };
     this.#inFlight.set(jobId, inFlight);
     return inFlight;
   }
@@ -185,7 +192,9 @@ function untilAborted<Result>(answer: Promise<Result>, signal: AbortSignal | und
   return new Promise((resolve, reject) => {
     const abort = () => reject(cancelledError(CANCELLED));
     if (signal.aborted) abort();
+    const leave = () => signal.removeEventListener("abort", abort);
     signal.addEventListener("abort", abort, { once: true });
-    void answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    answer.then(resolve, reject);
+    answer.then(leave, leave);
   });
 }

@@ -1,5 +1,5 @@
-// Saves finished videos on this computer: which ones, when and under which name. A file has its name only when it is
-// whole, and one that is there already is left alone. Knows neither HTTP nor the SDK.
+// Saves finished videos on this computer: which ones, when and under which name. A file has its name only when
+// it is whole, and one that is there already is left alone. Knows neither HTTP nor the SDK.
 
 // Not from node:fs/promises, which would be loaded at the start and takes a millisecond.
 import { promises as fs } from "node:fs";
@@ -46,11 +46,9 @@ export interface VideoSaverOptions {
 
 /** Pauses between attempts, each twice as long as the one before. */
 const ATTEMPT_PAUSE_MS = { first: 1_000, max: 60_000 } as const;
-/** How often the file of an older job is requested. */
-const MAX_ATTEMPTS = 3;
 /** The file of a new job may reach its host minutes after the service has named the link. */
 const NEW_JOB_MS = 30 * 60_000;
-const MAX_RETRYING_MS = 5 * 60_000;
+const MAX_RETRYING_MS = { newJob: 5 * 60_000, olderJob: 5_000 } as const;
 /** An older list is read again before another attempt: the link may have expired. */
 const LINK_AGE_MS = 60_000;
 /** A virus scanner or a synchronising program may hold a file for a moment. */
@@ -89,8 +87,8 @@ export class VideoSaver {
   }
 
   /**
-   * Brings `saved` of these jobs up to date, and saves those that are ready. Takes a second at most, and so much
-   * longer for the files that are being saved.
+   * Brings `saved` of these jobs up to date, and saves those that are ready. Takes a second at most, and so
+   * much longer for the files that are being saved.
    */
   async refresh(jobIds: readonly string[], patienceMs = 0): Promise<void> {
     const { folder, book, clock } = this.#options;
@@ -183,7 +181,7 @@ export class VideoSaver {
     // A job that was ordered elsewhere may have been started long ago.
     const endedMs = wasSeenRunning ? clock.now() - seenReadyAtMs : Infinity;
     const isNew = Math.min(endedMs, book.ageMs(jobId) ?? Infinity) < NEW_JOB_MS;
-    const endsMs = clock.monotonicMs() + MAX_RETRYING_MS;
+    const endsMs = clock.monotonicMs() + MAX_RETRYING_MS[isNew ? "newJob" : "olderJob"];
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted();
       try {
@@ -191,10 +189,7 @@ export class VideoSaver {
       } catch (error) {
         if (!(error instanceof DownloadFailure) || !error.mayPass) throw error;
         const pauseMs = Math.max(first, error.retryAfterMs ?? Math.min(max, first * 2 ** (attempt - 1)));
-        const isLast = isNew
-          ? clock.monotonicMs() + pauseMs > endsMs
-          : attempt === MAX_ATTEMPTS || pauseMs > max;
-        if (isLast) throw error;
+        if (clock.monotonicMs() + pauseMs > endsMs) throw error;
         await pause(clock, pauseMs, signal);
         await reader.refreshFromList(LINK_AGE_MS);
       }

@@ -1,7 +1,7 @@
 // Waits in a call for a job to end, up to a given time. Ending the wait never ends the job.
 
 import type { Job } from "../service/responses.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, pause } from "../clock.ts";
 import type { JobBook } from "./job-book.ts";
 import type { Poller } from "./poller.ts";
 import type { JobReader } from "./reader.ts";
@@ -49,28 +49,25 @@ async function waitUntilOver(
   { job: { jobId }, forMs, signal, onChange }: Wait,
   latest: () => Job,
 ): Promise<void> {
-  let stopWaiting = () => {};
-  const isOver = new Promise<void>((resolve) => (stopWaiting = resolve));
-  const readMs = Math.min(LAST_READ.beforeEndMs, LAST_READ.maxShare * forMs);
-  let cancelEnd = () => {};
-  const readOnce = () => {
-    // The timer for the end fires after the read even if the process slept through both.
-    cancelEnd = clock.after(readMs, stopWaiting);
-    // The book emits the result; a failure leaves the last known state.
-    reader.readRecent(jobId, FRESH_MS, signal).catch(() => {});
-  };
+  const over = new AbortController();
+  const end = () => over.abort();
+  signal.addEventListener("abort", end, { once: true });
   const cleanups = [
-    clock.after(forMs - readMs, readOnce),
-    () => cancelEnd(),
+    () => signal.removeEventListener("abort", end),
     book.on("change", (changed) => {
       if (changed !== jobId) return;
-      if (latest().done || book.get(jobId).followingEnded !== undefined) stopWaiting();
+      if (latest().done || book.get(jobId).followingEnded !== undefined) end();
       onChange(latest());
     }),
-    () => signal.removeEventListener("abort", stopWaiting),
     poller.follow(jobId),
   ];
-  signal.addEventListener("abort", stopWaiting, { once: true });
-  await isOver;
+  const readMs = Math.min(LAST_READ.beforeEndMs, LAST_READ.maxShare * forMs);
+  await pause(clock, forMs - readMs, over.signal);
+  if (!over.signal.aborted) {
+    // The book emits the result; a failure leaves the last known state.
+    reader.readRecent(jobId, FRESH_MS, signal).catch(() => {});
+    // Begins after the read even if the process slept through both.
+    await pause(clock, readMs, over.signal);
+  }
   for (const cleanUp of cleanups) cleanUp();
 }

@@ -186,7 +186,7 @@ function refusalOf(
 
 /** What a refusal by something in front of the service means, and the next step. */
 function refusalInFront({ verb }: Operation, status: number, words: ServiceMessage | undefined): Refusal {
-  const quoted = words?.message ?? words?.code;
+  const quoted = words?.message;
   const said = quoted === undefined ? "" : `, with the words ${quote(quoted, 200)}`;
   const refused = `A firewall, VPN or proxy in front of the service probably refused the request to ${verb}${said}`;
   if (status === 511) {

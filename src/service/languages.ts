@@ -12,6 +12,7 @@ const COMMON = (
 ).split(" ");
 
 const MAX_CHARACTERS = 100;
+const LATIN_AMERICA = "419";
 
 /** Other names, by language. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
@@ -47,41 +48,26 @@ function codeNamed(text: string): string | undefined {
   return commonLanguages().find(({ names }) => names.includes(wanted))?.code;
 }
 
-/** Short names of regions, by code, in addition to Intl's. */
-const REGION_ALIASES: Readonly<Record<string, string>> = {
-  us: "US",
-  usa: "US",
-  "united states of america": "US",
-  uk: "GB",
-  "great britain": "GB",
-  "latin america": "419",
-  latinoamerica: "419",
-  "america latina": "419",
-};
-
-/** The code of "English (US)" and "español (México)": a common language's name, and a region's in English or in it. */
+/** The code of "English (US)": a common language's name, and a region's code or name, in English or in it. */
 function regionalCode(text: string): string | undefined {
   const [, name = "", region = ""] = /^([^()]+)\(([^()]+)\)\s*$/.exec(text) ?? [];
   const language = codeNamed(name);
   const wanted = comparable(region);
   if (language === undefined || language.includes("-") || wanted === "") return undefined;
-  const code = REGION_ALIASES[wanted] ?? regionNamed(wanted, language);
+  const letters = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+  const codes = [LATIN_AMERICA, ...letters.flatMap((first) => letters.map((second) => first + second))];
+  const shownIn = (["long", "short"] as const).flatMap((style) =>
+    ["en", language].map((locale) => displayNames("region", locale, style)),
+  );
+  const code = codes.find((each) => {
+    const names = shownIn.map((named) => named.of(each));
+    // A code without a name is no region's.
+    return names[0] !== undefined && [each, ...names].some((shown = "") => comparable(shown) === wanted);
+  });
   return code === undefined ? undefined : `${language}-${code}`;
 }
 
-/** The code of a country by its code, its English name or its name in that language. */
-function regionNamed(wanted: string, language: string): string | undefined {
-  const letters = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-  const codes = letters.flatMap((first) => letters.map((second) => first + second));
-  const shownIn = ["en", language].map((locale) => displayNames("region", locale));
-  return codes.find((code) => {
-    const names = shownIn.map((named) => named.of(code));
-    const isCountry = names[0] !== undefined;
-    return isCountry && [code, ...names].some((name = "") => comparable(name) === wanted);
-  });
-}
-
-/** The language that is most spoken in a country, for a user who wrote the country's code: `jp`, also `jp-JP`. */
+/** The language that is most spoken in a country, by the country's code: `jp`, also `jp-JP`. */
 export function mainLanguageOf(text: string): string | undefined {
   const [country = ""] = text.trim().toUpperCase().split(/[-_]/);
   if (country === "SP") return "es";
@@ -104,8 +90,12 @@ function nameOf(type: "language" | "region", code: string, inLanguage = "en"): s
 }
 
 /** Takes up to a millisecond to make and none to use. Has no name for an invented code. */
-function displayNames(type: "language" | "region", inLanguage: string): Intl.DisplayNames {
-  return new Intl.DisplayNames([inLanguage], { type, fallback: "none" });
+function displayNames(
+  type: "language" | "region",
+  inLanguage: string,
+  style: "long" | "short" = "long",
+): Intl.DisplayNames {
+  return new Intl.DisplayNames([inLanguage], { type, style, fallback: "none" });
 }
 
 /** English names of the common languages whose code, or one of whose names, begins with `typed`. */

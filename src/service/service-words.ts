@@ -1,5 +1,5 @@
-// Finds the service's words in a failed answer: the documented error envelope, which may decide what happened, and
-// the forms of frameworks and gateways, which are only shown. Pure.
+// Finds the service's words in a failed answer: the documented error envelope, which may decide what happened,
+// and the forms of frameworks and gateways, which are only shown. Pure.
 
 import type { ServiceMessage } from "../errors.ts";
 import { cleanServiceText } from "../text.ts";
@@ -21,26 +21,27 @@ const TEXT_FIELDS: readonly string[] = [
   "msg", // an item of FastAPI's detail
   "defaultmessage", // an item of Spring's errors
 ];
-const CODE_FIELDS = ["code", "error_code", "errorcode"] as const;
 /** The argument that an item of a list of errors is about. */
 const ARGUMENT_FIELDS = ["field", "loc", "path", "param"] as const;
 
-/** The documented `{ error: { code, message } }`, cleaned; undefined for any other body. A code may be a number. */
+/** The documented `{ error: { code, message } }`, cleaned; undefined for any other body. */
 export function readEnvelope(json: unknown): ServiceMessage | undefined {
   const error = fieldsOf(fieldsOf(json).get("error"));
-  const code = codeFrom(error.get("code"));
-  const message = error.get("message");
-  if (code === undefined && typeof message !== "string") return undefined;
-  return { code, message: typeof message === "string" ? cleaned(message) : undefined };
+  const [code, message] = [error.get("code"), error.get("message")];
+  const words = {
+    // Some write it as a number.
+    code: typeof code === "number" || typeof code === "string" ? cleaned(String(code), MAX_CODE) : undefined,
+    message: typeof message === "string" ? cleaned(message) : undefined,
+  };
+  return words.code === undefined && typeof message !== "string" ? undefined : words;
 }
 
-/** The code and words of an answer in any form, cleaned. They decide nothing. */
+/** The documented code, and the words of an answer in any form, cleaned. They decide nothing. */
 export function readWords({ json, page, status }: ParsedResponse): ServiceMessage | undefined {
   const envelope = readEnvelope(json);
-  const code = envelope?.code ?? firstCode(json);
+  const code = envelope?.code === String(status) ? undefined : envelope?.code;
   const message = envelope?.message ?? cleaned(firstText(json) ?? page ?? "");
-  if (code === undefined && message === undefined) return undefined;
-  return { code: code === String(status) ? undefined : code, message };
+  return code === undefined && message === undefined ? undefined : { code, message };
 }
 
 /** The first text that says what is wrong. Gives up after MAX_VALUES values. */
@@ -74,23 +75,6 @@ function withArgument(fields: Fields, text: string): string {
     return typeof last === "string" && /^[\w.-]{1,60}$/.test(last) ? last : undefined;
   });
   return argument === undefined ? text : `${argument}: ${text}`;
-}
-
-function firstCode(value: unknown, depth = 0): string | undefined {
-  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return undefined;
-  if (Array.isArray(value)) return firstCode(value[0], depth + 1);
-  const fields = fieldsOf(value);
-  return (
-    firstOf(CODE_FIELDS, (name) => codeFrom(fields.get(name))) ??
-    (fields.has("error_description") ? codeFrom(fields.get("error")) : undefined) ??
-    firstCode(fields.get("error"), depth + 1) ??
-    firstCode(fields.get("errors"), depth + 1)
-  );
-}
-
-function codeFrom(value: unknown): string | undefined {
-  if (typeof value === "number") return String(value);
-  return typeof value === "string" ? cleaned(value, MAX_CODE) : undefined;
 }
 
 function cleaned(text: string, limit?: number): string | undefined {
