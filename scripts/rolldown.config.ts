@@ -3,10 +3,13 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync } from "node:zlib";
 import type { BuildOptions } from "rolldown";
 import { CARD_HTML } from "../src/mcp/card/html.ts";
-import { TOOL_SCHEMAS } from "../src/tools/tool-schemas.ts";
+import { OPERATION_SCHEMAS } from "../src/sandbox/operation-schemas.ts";
+import { PROMPT_LIST } from "../src/prompts/prompt-list.ts";
+import { DECLARATIONS, TOOL_SCHEMAS } from "../src/tools/tool-schemas.ts";
 import { readLanguageTable, SCORE_STEP, TABLE_LANGUAGES } from "./language-table.ts";
 import { lateSchemas } from "./late-schemas.ts";
 import { notices } from "./notices.ts";
+import { ownCopies } from "./own-copies.ts";
 import { unusedSchemas } from "./unused-schemas.ts";
 
 const source = (name: string) => fileURLToPath(new URL(`../src/${name}`, import.meta.url));
@@ -23,12 +26,19 @@ const WORKED_OUT = new Map([
     export const readLanguageTable = () =>
       JSON.parse(brotliDecompressSync(readFileSync(new URL("${LANGUAGE_TABLE}", import.meta.url))).toString());`,
   ],
-  [source("tools/tool-schemas.ts"), `export const TOOL_SCHEMAS = ${JSON.stringify(TOOL_SCHEMAS)};`],
-  [source("mcp/card/html.ts"), `export const CARD_HTML = ${JSON.stringify(CARD_HTML)};`],
+  [source("tools/tool-schemas.ts"), constants({ DECLARATIONS, TOOL_SCHEMAS })],
+  [source("prompts/prompt-list.ts"), constants({ PROMPT_LIST })],
+  [source("sandbox/operation-schemas.ts"), constants({ OPERATION_SCHEMAS })],
+  [source("mcp/card/html.ts"), constants({ CARD_HTML })],
 ]);
 /** Parts of undici and pg that are not used here, loaded as empty: undici's are a seventh of the package. */
 const UNUSED =
   /undici.lib.(mock|interceptor|web.(cookies|eventsource|fetch|websocket)).|pg.lib.native.|node_modules.(pgpass|pg-cloudflare)./;
+function constants(values: Readonly<Record<string, unknown>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`)
+    .join("");
+}
 const beside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const dist = new URL("../dist/", import.meta.url);
 
@@ -74,11 +84,9 @@ export default {
           test: /src.(command-line|config|settings.(values|loopback)|version|clock|errors|disk)\.ts|package\.json/,
           priority: 1,
         },
-        // All that the first answer needs; a download would bring undici along, and the first order loads its check.
-        {
-          name: "serve",
-          test: /@modelcontextprotocol.(server|core)|node_modules.zod|src.(mcp|jobs|idempotency).(?!download)|src.tools.(?!check-order)|src.prompts.|src.(text|redact|log|lazy|value-at)\.ts|src.commands.(serve|create-application)|sdk-shims|src.service.(client|options|languages)\.ts/,
-        },
+        // Each has all that its file imports, and that no group above has: the first answer, then the rest.
+        { name: "serve", test: /src.commands.serve\.ts/, priority: 1 },
+        { name: "calls", test: /src.commands.serve-calls\.ts/ },
       ],
     },
   },
@@ -87,6 +95,7 @@ export default {
       name: "worked-out",
       load: (id) => WORKED_OUT.get(id),
     },
+    ownCopies,
     unusedSchemas,
     lateSchemas,
     {

@@ -1,7 +1,7 @@
 // The log on stderr: one line per event, filtered by level, redacted.
 
-import type { LogLevel } from "./config.ts";
-import type { Redact } from "./redact.ts";
+import type { Config, LogLevel } from "./config.ts";
+import { createRedact, type Redact } from "./redact.ts";
 import { cutText, stripUnsafeCharacters } from "./text.ts";
 
 type Event = Exclude<LogLevel, "silent">;
@@ -11,6 +11,23 @@ const LEVELS: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3,
 
 /** The maximum number of characters of a message or stack. */
 const MAX_CHARACTERS = 4_000;
+
+/** The log of a process, and what takes the key out of all that it writes. */
+export interface OwnLog {
+  readonly log: Log;
+  readonly redact: Redact;
+}
+
+/** Opens the log that the settings name, and warns of those that can't be used. */
+export function openLog(
+  { service, logLevel, warnings }: Pick<Config, "service" | "logLevel" | "warnings">,
+  write: (line: string) => void,
+): OwnLog {
+  const redact = createRedact(service?.apiKey);
+  const log = createLog(logLevel, redact, write);
+  for (const { variable, problem, fix } of warnings) log.warn(`${variable} ${problem}. ${fix}.`);
+  return { log, redact };
+}
 
 /** `write` gets whole lines. Causes are written at level debug only. */
 export function createLog(level: LogLevel, redact: Redact, write: (line: string) => void): Log {

@@ -14,30 +14,27 @@ import { waitForEnd } from "../jobs/wait.ts";
 import type { Application } from "../mcp/application.ts";
 import type { Clock } from "../clock.ts";
 import { type Config, stopsAll } from "../config.ts";
-import { createLog } from "../log.ts";
-import { createRedact, type Redact } from "../redact.ts";
+import type { OwnLog } from "../log.ts";
 import { notConfiguredError, ServiceClient } from "../service/client.ts";
 import { inWordsOfForm } from "../settings/form.ts";
 import { openJournalStore } from "./open-journal.ts";
 
-type Given = Pick<Application, "config" | "service" | "clock" | "log"> &
-  Pick<OpenOptions, "onWait" | "leave"> & { readonly redact: Redact };
+type Given = Pick<Application, "config" | "service" | "clock"> &
+  OwnLog &
+  Pick<OpenOptions, "onWait" | "leave">;
 
 export interface OpenOptions extends Pick<GuardOptions, "onWait" | "leave"> {
   /** Where a sandbox sends its webhooks. */
   readonly webhookPort?: () => Promise<number | undefined>;
 }
 
-/** Makes the application with the log and the service that the settings name. */
+/** Makes the application with the service that the settings name. */
 export function openApplication(
   config: Config,
   clock: Clock,
-  writeLog: (line: string) => void,
+  log: OwnLog,
   { webhookPort, onWait, leave }: OpenOptions = {},
 ) {
-  const redact = createRedact(config.service?.apiKey);
-  const log = createLog(config.logLevel, redact, writeLog);
-  for (const { variable, problem, fix } of config.warnings) log.warn(`${variable} ${problem}. ${fix}.`);
   const service = new ServiceClient({
     async connect() {
       if (config.problems.some(stopsAll)) throw notConfiguredError(config.problems);
@@ -46,7 +43,7 @@ export function openApplication(
     clock,
     random: Math.random,
   });
-  return { ...createApplication({ config, service, clock, log, redact, onWait, leave }), redact };
+  return createApplication({ config, service, clock, ...log, onWait, leave });
 }
 
 /** Starts the sandbox, which runs until the process ends. */
@@ -113,9 +110,7 @@ export function createApplication(given: Given): Application {
     },
     unrecorded: () => journal.unwrittenReason(),
     nameSettings: config.isBundle ? inWordsOfForm : (text: string) => text,
-    asksBeforeOrders: config.confirmGenerate !== "off",
     guard,
-    canPublish: !config.readOnly && !config.noPublish,
     clock,
     log,
   };

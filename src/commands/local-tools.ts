@@ -6,21 +6,16 @@ import { pause } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { BridgeError, mayPass, toBridgeError } from "../errors.ts";
 import { lastStatus } from "../jobs/job-record.ts";
+import { openLog } from "../log.ts";
 import { stateOf } from "../service/job.ts";
 import { notConfiguredError } from "../service/client.ts";
 import { inSentences } from "../sentences.ts";
 import type { Job } from "../service/responses.ts";
 import { describeProgress } from "../tools/describe.ts";
 import { getVideoStatus } from "../tools/get-video-status.ts";
+import { USUAL_WAIT_SECONDS } from "../tools/listing.ts";
 import type { Question } from "../tools/question.ts";
-import {
-  describeUnrecorded,
-  runTool,
-  type Tool,
-  type ToolContext,
-  type ToolResult,
-  USUAL_WAIT_SECONDS,
-} from "../tools/tool.ts";
+import { describeUnrecorded, runTool, type Tool, type ToolContext, type ToolResult } from "../tools/tool.ts";
 import { VERSION } from "../version.ts";
 import { openApplication, type OpenOptions } from "./create-application.ts";
 import type { Host } from "./host.ts";
@@ -57,7 +52,12 @@ export function openTools(
   ui: TerminalUi,
   { askUser, onWait, onStarted = () => {} }: LocalOptions,
 ) {
-  const application = openApplication(config, clock, (line) => errors.write(line), { onWait, leave });
+  const application = openApplication(
+    config,
+    clock,
+    openLog(config, (line) => errors.write(line)),
+    { onWait, leave },
+  );
   const { jobs, videoSaver, waitForEnd, publishOnce } = application;
   jobs.on("start", onStarted);
   // Each job that is followed listens.

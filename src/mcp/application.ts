@@ -23,12 +23,8 @@ export interface Application extends Pick<ToolContext, "generateOnce" | "publish
   readonly waitForEnd: (wait: Wait) => Promise<Job>;
   /** Stops sending paid and public requests. Resolves when the outcomes of what was sent are known. */
   readonly finishPaidRequests: () => Promise<void>;
-  /** True if users are asked before every order, provided that their client can ask. */
-  readonly asksBeforeOrders: boolean;
   /** Says how far this process's paid and public requests are. */
   readonly guard: Pick<Guard, "isBusy" | "awaitsAnswer" | "hasSent">;
-  /** True if clients are offered publish_video. */
-  readonly canPublish: boolean;
   /** Replaces the names of settings in an error's text with those that the user knows. */
   readonly nameSettings: (text: string) => string;
   readonly clock: Clock;

@@ -21,7 +21,6 @@ export function registerCompletions({ server }: McpServer, application: Applicat
         jobId,
         ...(order !== undefined && { topic: String(order.arguments["topic"]) }),
       }));
-  server.registerCapabilities({ completions: {} });
   server.setRequestHandler("completion/complete", async ({ params: { ref, argument } }) => {
     let values: readonly string[] = [];
     if (ref.type === "ref/prompt" && !config.readOnly)

@@ -1,5 +1,5 @@
-// What a client says of itself when it connects. The SDK passes that on only after the server was made, whose
-// instructions depend on it.
+// What is known of a client: what it says of itself when it connects, which the SDK passes on only after the server
+// was made, and what clients of its name were measured to do.
 
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -8,10 +8,12 @@ import {
   type McpServer,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { USUAL_WAIT_SECONDS } from "../tools/listing.ts";
 import { valueAt } from "../value-at.ts";
 import type { Hook } from "./transport.ts";
 
 export type Server = McpServer["server"];
+export type McpRequest = ServerContext["mcpReq"];
 
 export class ConnectedClient {
   #capabilities: unknown;
@@ -59,7 +61,7 @@ export class ConnectedClient {
 }
 
 /** True if a question can reach the user. */
-export function canAsk(server: Server, { envelope }: ServerContext["mcpReq"]): boolean {
+export function canAsk(server: Server, { envelope }: McpRequest): boolean {
   // A legacy client declares its capabilities once, at initialize; a modern one with each request.
   return canShowForms(valueAt(envelope, CLIENT_CAPABILITIES_META_KEY) ?? server.getClientCapabilities());
 }
@@ -69,4 +71,27 @@ function canShowForms(capabilities: unknown): boolean {
   const modes = valueAt(capabilities, "elicitation");
   if (typeof modes !== "object" || modes === null) return false;
   return "form" in modes || !("url" in modes);
+}
+
+/** A legacy client gives its name once, at initialize; a modern one with each request. */
+export function clientInfo(server: Server, { envelope }: McpRequest): unknown {
+  return valueAt(envelope, CLIENT_INFO_META_KEY) ?? server.getClientVersion();
+}
+
+/** Most clients give up on a call after a minute, and some were measured to wait for four. */
+const LONG_WAIT_SECONDS = 240;
+/** By the client's name: true if it waits only while it gets progress. */
+const PATIENT_CLIENTS: ReadonlyMap<unknown, boolean> = new Map([
+  ["claude-code", false],
+  ["codex-mcp-client", false],
+  ["gemini-cli-mcp-client", false],
+  ["copilot-cli", true],
+  ["opencode", true],
+]);
+
+export function maxWaitSeconds(clientInfo: unknown, getsProgress: boolean): number {
+  const needsProgress = PATIENT_CLIENTS.get(valueAt(clientInfo, "name"));
+  return needsProgress === false || (needsProgress === true && getsProgress)
+    ? LONG_WAIT_SECONDS
+    : USUAL_WAIT_SECONDS;
 }

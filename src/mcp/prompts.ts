@@ -1,13 +1,11 @@
-// Lists and writes the prompts.
+// Writes the prompts.
 
 import { type McpServer, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { PROMPTS } from "../prompts/catalog.ts";
 import { type Prompt, readArguments } from "../prompts/prompt.ts";
 import type { Application } from "./application.ts";
-import { canAsk } from "./connected-client.ts";
-import { maxWaitSeconds } from "./patience.ts";
-import { clientInfo } from "./tools.ts";
+import { canAsk, clientInfo, maxWaitSeconds } from "./connected-client.ts";
 
 /** The SDK's own schema would refuse arguments that aren't texts. */
 const getParams = () =>
@@ -19,13 +17,8 @@ const getParams = () =>
   });
 
 /** All prompts lead to a new video, which a read-only server can't start. */
-export function registerPrompts(
-  { server }: McpServer,
-  { config, canPublish, asksBeforeOrders }: Application,
-): void {
+export function registerPrompts({ server }: McpServer, { config }: Application): void {
   if (config.readOnly) return;
-  server.registerCapabilities({ prompts: { listChanged: false } });
-  server.setRequestHandler("prompts/list", () => ({ prompts: PROMPTS.map(toListing) }));
   server.setRequestHandler(
     "prompts/get",
     { params: getParams() },
@@ -35,8 +28,8 @@ export function registerPrompts(
       if (problems.length > 0)
         throw invalidParams(`Invalid arguments for prompt ${name}: ${problems.join(", ")}`);
       const { description, text } = prompt.write(values, {
-        canPublish,
-        asksUser: asksBeforeOrders && canAsk(server, mcpReq),
+        canPublish: !config.noPublish,
+        asksUser: config.confirmGenerate !== "off" && canAsk(server, mcpReq),
         sandbox: config.sandbox,
         sandboxSeconds: config.sandboxSeconds,
         // The waits that it names are those of get_video_status.
@@ -45,15 +38,6 @@ export function registerPrompts(
       return { description, messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };
     },
   );
-}
-
-function toListing({ name, title, description, arguments: args }: Prompt) {
-  const known = Object.entries(args).map(([argument, { description: about, required = false }]) => ({
-    name: argument,
-    description: about,
-    required,
-  }));
-  return { name, title, description, arguments: known };
 }
 
 export function findPrompt(name: string): Prompt {

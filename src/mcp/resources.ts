@@ -1,7 +1,7 @@
 // The resources: each job, the most recent of them by name, and the catalog of documented options.
 
 import { type McpServer, ResourceNotFoundError } from "@modelcontextprotocol/server";
-import { JOB_URI_TEMPLATE, jobIdOf, jobUri } from "../service/job.ts";
+import { jobIdOf, jobUri } from "../service/job.ts";
 import * as options from "../service/options.ts";
 import { hasEnded, type JobRecord, lastStatus, titleOf } from "../jobs/job-record.ts";
 import { cleanServiceText, quote } from "../text.ts";
@@ -11,6 +11,7 @@ import type { Application } from "./application.ts";
 import { CARD_URI, readCard } from "./card/card.ts";
 import { canAsk } from "./connected-client.ts";
 import { readError } from "./results.ts";
+import { JOB } from "./server.ts";
 
 export const CATALOG_URI = "faceless://catalog";
 const JSON_TYPE = "application/json";
@@ -19,20 +20,12 @@ const CATALOG = {
   description: "What can be chosen for a video: values, limits and defaults.",
   mimeType: JSON_TYPE,
 };
-const JOB = {
-  title: "Video job",
-  description: "A video's status and clips, as get_video_status returns them.",
-  mimeType: JSON_TYPE,
-};
 const LISTED_JOBS = 20;
 /** Clients read after each update, and cards every 3 s. */
 const FRESH_MS = 10_000;
 
 export function registerResources({ server }: McpServer, application: Application): void {
   const { reader, jobs, config } = application;
-  server.setRequestHandler("resources/templates/list", () => ({
-    resourceTemplates: [{ name: "job", uriTemplate: JOB_URI_TEMPLATE, ...JOB }],
-  }));
   server.setRequestHandler("resources/list", async () => {
     await reader.refreshFromList(FRESH_MS);
     const recent = jobs.recent(LISTED_JOBS).map(toListing);

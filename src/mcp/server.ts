@@ -1,36 +1,45 @@
-// Makes the server of a connection. Only wires: serveStdio may call it twice; the application has all state.
+// Makes the server of a connection, and answers what a client asks first: who this is, and what it offers. Loads
+// nothing that only calls need. serveStdio may call it twice: it only wires.
 
 import { McpServer, type ProtocolEra } from "@modelcontextprotocol/server";
+import type { Config } from "../config.ts";
+import { PROMPT_LIST } from "../prompts/prompt-list.ts";
+import { textFor } from "../sentences.ts";
+import { JOB_URI_TEMPLATE } from "../service/job.ts";
+import { offered, USUAL_WAIT_SECONDS, waitOf } from "../tools/listing.ts";
+import { DECLARATIONS, TOOL_SCHEMAS, type ToolSchema } from "../tools/tool-schemas.ts";
 import { VERSION, WEBSITE } from "../version.ts";
-import { UNSUPPORTED } from "../tools/catalog.ts";
-import type { Application } from "./application.ts";
-import { APPS_EXTENSION } from "./card/card.ts";
-import type { ConnectedClient } from "./connected-client.ts";
-import type { Elicitation } from "./elicitation.ts";
-import { registerCompletions } from "./completions.ts";
-import { registerPrompts } from "./prompts.ts";
-import { registerResources } from "./resources.ts";
-import type { Subscriptions } from "./subscriptions.ts";
-import type { Tasks } from "./tasks.ts";
-import { registerTools } from "./tools.ts";
+import { APPS_EXTENSION, CARD_URI } from "./card/card.ts";
+import { canAsk, clientInfo, type ConnectedClient, maxWaitSeconds } from "./connected-client.ts";
+
+/** Wishes that no tool fulfils. The instructions name them, so that no model promises them. */
+const UNSUPPORTED = {
+  facts: "prices, credits, voices or views",
+  videos: "cancels, edits, deletes or formats videos; adds subtitles, images or other music",
+  posts: "picks an account; schedules, hides, captions or deletes posts",
+};
+
+/** How this server names the extension of tasks, and a job as a resource. */
+export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+export const JOB = {
+  title: "Video job",
+  description: "A video's status and clips, as get_video_status returns them.",
+  mimeType: "application/json",
+};
 
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48"><rect x="11" y="2" width="26" height="44" rx="6" fill="#6d28d9"/><path d="M20 16.5v15l12-7.5z" fill="#fff"/></svg>';
 
-export function createServer(
-  application: Application,
-  era: ProtocolEra,
-  subscriptions: Subscriptions,
-  tasks: Tasks,
-  elicitation: Elicitation,
-  client: ConnectedClient,
-): McpServer {
+export function createServer(config: Config, era: ProtocolEra, client: ConnectedClient): McpServer {
+  const { readOnly, sandbox } = config;
+  const asksBeforeOrders = config.confirmGenerate !== "off";
+  const isModern = era === "modern";
   const server = new McpServer(
     {
       name: "faceless-video-mcp",
       title: "Faceless Video",
       version: VERSION,
-      description: `Makes faceless short videos from a topic${application.canPublish ? " and publishes them" : ""}.`,
+      description: `Makes faceless short videos from a topic${readOnly || config.noPublish ? "" : " and publishes them"}.`,
       websiteUrl: WEBSITE,
       icons: [
         {
@@ -41,31 +50,87 @@ export function createServer(
       ],
     },
     {
-      instructions: instructionsFor(application, application.asksBeforeOrders && client.canAsk),
+      instructions: instructionsFor(config, asksBeforeOrders && client.canAsk),
       capabilities: {
         resources: { subscribe: true, listChanged: true },
-        // The card belongs to generate_video, which a read-only server doesn't offer.
-        ...(!application.config.readOnly && { extensions: { [APPS_EXTENSION]: {} } }),
+        tools: { listChanged: false },
+        completions: {},
+        // Prompts, the card and tasks belong to generate_video, which a read-only server doesn't offer.
+        ...(!readOnly && {
+          prompts: { listChanged: false },
+          extensions: { [APPS_EXTENSION]: {}, ...(isModern && { [TASKS_EXTENSION]: {} }) },
+        }),
+        ...(!readOnly &&
+          !isModern &&
+          client.hasLegacyTasks && { tasks: { cancel: {}, requests: { tools: { call: {} } } } }),
       },
     },
   );
-  registerTools(server, application, tasks, elicitation);
-  registerResources(server, application);
-  registerPrompts(server, application);
-  registerCompletions(server, application);
-  subscriptions.attach(server);
-  tasks.attach(server, era);
+  const { server: protocol } = server;
+  protocol.setRequestHandler("tools/list", (_request, { mcpReq }) => {
+    const shown = {
+      seconds: maxWaitSeconds(clientInfo(protocol, mcpReq), true),
+      asTask: client.hasLegacyTasks,
+      sandbox,
+      asksUser: asksBeforeOrders && canAsk(protocol, mcpReq),
+    };
+    return { tools: offered(DECLARATIONS, config).map((tool) => toListing(tool, shown)) };
+  });
+  if (!readOnly) protocol.setRequestHandler("prompts/list", () => ({ prompts: PROMPT_LIST }));
+  protocol.setRequestHandler("resources/templates/list", () => ({
+    resourceTemplates: [{ name: "job", uriTemplate: JOB_URI_TEMPLATE, ...JOB }],
+  }));
   return server;
+}
+
+/** A tool as clients see it, with the longest wait that this client was measured to allow. */
+function toListing(
+  {
+    name,
+    title,
+    description,
+    descriptionIfAsked,
+    sandboxDescription,
+    annotations,
+    startsJob,
+  }: (typeof DECLARATIONS)[number],
+  {
+    seconds,
+    asTask,
+    sandbox,
+    asksUser,
+  }: Readonly<{ seconds: number; asTask: boolean; sandbox: boolean; asksUser: boolean }>,
+) {
+  const schemas = TOOL_SCHEMAS[name];
+  if (schemas === undefined) throw new TypeError(`${name} has no schemas.`);
+  return {
+    name,
+    title,
+    description: textFor(
+      "model",
+      (sandbox ? sandboxDescription : asksUser ? descriptionIfAsked : undefined) ?? description,
+    ),
+    inputSchema: withMaxWait(schemas.input, seconds),
+    annotations: { title, ...annotations },
+    ...(startsJob === true && asTask && { execution: { taskSupport: "optional" as const } }),
+    ...(startsJob === true && { _meta: { ui: { resourceUri: CARD_URI } } }),
+    outputSchema: schemas.output,
+  };
+}
+
+/** The arguments of a tool with this maximum of `waitSeconds`, if that is one of them. */
+function withMaxWait(schema: ToolSchema, seconds: number): ToolSchema {
+  const { waitSeconds } = schema.properties;
+  if (waitSeconds === undefined || seconds === USUAL_WAIT_SECONDS) return schema;
+  const properties = { ...schema.properties, waitSeconds: { ...waitSeconds, ...waitOf(seconds) } };
+  return { ...schema, properties };
 }
 
 /**
  * Names only what is offered. Some clients cut at 512 characters, so the second paragraph has what a model could
  * do without.
  */
-function instructionsFor(
-  { config, canPublish }: Pick<Application, "config" | "canPublish">,
-  asksUser: boolean,
-): string {
+function instructionsFor(config: Config, asksUser: boolean): string {
   const purpose = "Makes faceless short videos from a topic.";
   const unset = config.problems.length === 0 ? "" : " Not set up: calls say what to set.";
   const sandbox = config.sandbox ? " A sandbox: nothing is rendered, charged or posted." : "";
@@ -75,8 +140,8 @@ function instructionsFor(
     ? "show them, call generate_video once a video (the user is asked then)"
     : "get their yes unless they left it to you, call generate_video once a video";
   const steps = `Write topics with the user, ${order}, follow with get_video_status, show the link`;
-  const pays = config.sandbox ? "" : `: ${canPublish ? "each pays or posts" : "it pays"}`;
-  const rest = canPublish
+  const pays = config.sandbox ? "" : `: ${config.noPublish ? "it pays" : "each pays or posts"}`;
+  const rest = !config.noPublish
     ? `; publish_video only if asked. Never repeat either to check${pays}. No tool shows ${UNSUPPORTED.facts}; ${UNSUPPORTED.videos}; ${UNSUPPORTED.posts}: say so first.`
     : `. Never repeat generate_video to check${pays}. No tool shows ${UNSUPPORTED.facts}; ${UNSUPPORTED.videos}: say so first.`;
   return `${purpose}${unset}${sandbox} ${steps}${rest}

@@ -23,6 +23,7 @@ import type { ConnectedClient } from "./connected-client.ts";
 import { Progress, waitWithProgress } from "./progress.ts";
 import { describeJob } from "./resources.ts";
 import { readError, successResult } from "./results.ts";
+import { TASKS_EXTENSION } from "./server.ts";
 import { valueAt } from "../value-at.ts";
 
 type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta" | "notify" | "signal">;
@@ -36,7 +37,6 @@ interface Task {
   readonly lastUpdatedAt: string;
 }
 
-const EXTENSION = "io.modelcontextprotocol/tasks";
 /** The answers come from the job book, so a client may ask more often than the service is polled. */
 const POLL_INTERVAL_MS = 2_000;
 /** Each protocol has its own names for these. */
@@ -62,20 +62,10 @@ export class Tasks {
     this.#client = client;
   }
 
-  /** True if tools/list says that a call may be a task; only the legacy protocol does. */
-  get listsTaskSupport(): boolean {
-    return this.#client.hasLegacyTasks;
-  }
-
-  /** Serves tasks/… on a server of this connection and declares them, if its client may use them. */
+  /** Serves tasks/… on a server of this connection, if its client may use them. */
   attach({ server }: McpServer, era: ProtocolEra): void {
     const isModern = era === "modern";
     if (this.#application.config.readOnly || !(isModern || this.#client.hasLegacyTasks)) return;
-    server.registerCapabilities(
-      isModern
-        ? { extensions: { [EXTENSION]: {} } }
-        : { tasks: { cancel: {}, requests: { tools: { call: {} } } } },
-    );
     const params = z.looseObject({ taskId: z.string() });
     for (const [method, answer] of Object.entries(isModern ? this.#modern : this.#legacy))
       server.setRequestHandler(method, { params }, async ({ taskId }, { mcpReq }) => {
@@ -217,13 +207,13 @@ function invalidParams(message: string): ProtocolError {
 }
 
 function declaresExtension({ envelope }: McpRequest): boolean {
-  return valueAt(envelope, CLIENT_CAPABILITIES_META_KEY, "extensions", EXTENSION) !== undefined;
+  return valueAt(envelope, CLIENT_CAPABILITIES_META_KEY, "extensions", TASKS_EXTENSION) !== undefined;
 }
 
 function requireExtension(request: McpRequest): void {
   if (declaresExtension(request)) return;
   throw new MissingRequiredClientCapabilityError(
-    { requiredCapabilities: { extensions: { [EXTENSION]: {} } } },
-    `This method is for clients that declare the extension ${EXTENSION} with the request.`,
+    { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
+    `This method is for clients that declare the extension ${TASKS_EXTENSION} with the request.`,
   );
 }

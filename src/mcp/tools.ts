@@ -1,29 +1,18 @@
-// Lists and calls the tools. Their arguments are checked by runTool, so that a refusal looks like any other failure.
+// Calls the tools. Their arguments are checked by runTool, so that a refusal looks like any other failure.
 
-import {
-  CLIENT_INFO_META_KEY,
-  type McpServer,
-  ProtocolError,
-  ProtocolErrorCode,
-  type ServerContext,
-} from "@modelcontextprotocol/server";
+import { type McpServer, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import { toBridgeError } from "../errors.ts";
-import { inSentences, textFor } from "../sentences.ts";
+import { inSentences } from "../sentences.ts";
 import { cleanServiceText } from "../text.ts";
 import { toolsFor } from "../tools/catalog.ts";
-import { runTool, structureOf, type Tool, type ToolContext } from "../tools/tool.ts";
-import { TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
+import { runTool, structureOf, type ToolContext } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
-import { CARD_URI } from "./card/card.ts";
-import { canAsk } from "./connected-client.ts";
+import { clientInfo, maxWaitSeconds, type McpRequest, type Server } from "./connected-client.ts";
 import { AskUser, type Elicitation } from "./elicitation.ts";
-import { maxWaitSeconds, withMaxWait } from "./patience.ts";
 import { Progress, waitWithProgress } from "./progress.ts";
 import { failureResult, successResult } from "./results.ts";
 import type { Tasks } from "./tasks.ts";
 import { valueAt } from "../value-at.ts";
-
-type McpRequest = ServerContext["mcpReq"];
 
 /** The SDK's own registration would check arguments first, and hide whether a call asks for a task. */
 export function registerTools(
@@ -34,16 +23,6 @@ export function registerTools(
 ): void {
   const { log, config } = application;
   const tools = toolsFor(config);
-  server.registerCapabilities({ tools: { listChanged: false } });
-  server.setRequestHandler("tools/list", (_request, { mcpReq }) => {
-    const shown = {
-      seconds: maxWaitSeconds(clientInfo(server, mcpReq), true),
-      asTask: tasks.listsTaskSupport,
-      sandbox: config.sandbox,
-      asksUser: application.asksBeforeOrders && canAsk(server, mcpReq),
-    };
-    return { tools: tools.map((tool) => toListing(tool, shown)) };
-  });
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const tool = tools.find(({ name }) => name === params.name);
     if (tool === undefined)
@@ -78,37 +57,10 @@ export function registerTools(
   });
 }
 
-/** A tool as clients see it, with the longest wait that this client was measured to allow. */
-function toListing(
-  { name, title, description, descriptionIfAsked, sandboxDescription, annotations, startsJob }: Tool,
-  {
-    seconds,
-    asTask,
-    sandbox,
-    asksUser,
-  }: Readonly<{ seconds: number; asTask: boolean; sandbox: boolean; asksUser: boolean }>,
-) {
-  const schemas = TOOL_SCHEMAS[name];
-  if (schemas === undefined) throw new TypeError(`${name} has no schemas.`);
-  return {
-    name,
-    title,
-    description: textFor(
-      "model",
-      (sandbox ? sandboxDescription : asksUser ? descriptionIfAsked : undefined) ?? description,
-    ),
-    inputSchema: withMaxWait(schemas.input, seconds),
-    annotations: { title, ...annotations },
-    ...(startsJob === true && asTask && { execution: { taskSupport: "optional" as const } }),
-    ...(startsJob === true && { _meta: { ui: { resourceUri: CARD_URI } } }),
-    outputSchema: schemas.output,
-  };
-}
-
 /** All that a tool may use, but for the question to the user. */
 function toolContext(
   application: Application,
-  server: McpServer["server"],
+  server: Server,
   mcpReq: McpRequest,
   progress: Progress,
 ): Omit<ToolContext, "askUser"> {
@@ -127,11 +79,6 @@ function toolContext(
       return waitWithProgress(application, progress, { job, forMs: leftMs, signal });
     },
   };
-}
-
-/** A legacy client gives its name once, at initialize; a modern one with each request. */
-export function clientInfo(server: McpServer["server"], { envelope }: McpRequest): unknown {
-  return valueAt(envelope, CLIENT_INFO_META_KEY) ?? server.getClientVersion();
 }
 
 /** "Claude Desktop 1.2.3". */

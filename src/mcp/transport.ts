@@ -14,14 +14,14 @@ export interface StdioTransportOptions {
   readonly transformOutgoing: (json: string) => string;
   /** Resolves when messages may be delivered, except those that a client sends first. Must not reject. */
   readonly ready: () => Promise<void>;
-  /** By method. */
-  readonly hooks: Readonly<Record<string, Hook>>;
+  /** The hook for messages of a method, if it has one. */
+  readonly hookOf: (method: string) => Hook | undefined;
 }
 
 export interface Hook {
   /** Sees a message of the client before the SDK. */
   inbound?(message: JSONRPCMessage): void;
-  /** Called with each answer to a request of this method. */
+  /** Called once an answer to a request of this method is handed to the stream. */
   answered?(id: RequestId): void;
 }
 
@@ -75,14 +75,13 @@ export class StdioTransport implements Transport {
 
   /** Doesn't wait for the client to read: serveStdio awaits this before it takes the next message. */
   async send(message: JSONRPCMessage): Promise<void> {
-    if (!("method" in message) && message.id !== undefined) {
-      this.#answering.get(message.id)?.answered?.(message.id);
-      this.#answering.delete(message.id);
-    }
     if ("error" in message) message.error.message = cutText(message.error.message, MAX_ERROR);
     const line = this.#lineOf(message);
     if ("method" in message && !("id" in message)) this.#writeOnce(line);
     else this.#write(line);
+    if ("method" in message || message.id === undefined) return;
+    this.#answering.get(message.id)?.answered?.(message.id);
+    this.#answering.delete(message.id);
   }
 
   #lineOf(message: object): string {
@@ -113,10 +112,10 @@ export class StdioTransport implements Transport {
 
   /** Delivers delayed messages in their order: a cancellation must follow its request. */
   async #receive(message: JSONRPCMessage): Promise<void> {
-    const { hooks, ready } = this.#options;
+    const { hookOf, ready } = this.#options;
     if ("method" in message && !SENT_FIRST.test(message.method)) await ready();
     if (!this.#isReceiving) return;
-    const hook = "method" in message ? hooks[message.method] : undefined;
+    const hook = "method" in message ? hookOf(message.method) : undefined;
     if (hook !== undefined && "id" in message && message.id !== undefined)
       this.#answering.set(message.id, hook);
     hook?.inbound?.(message);

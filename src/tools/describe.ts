@@ -11,7 +11,8 @@ import type { Job } from "../service/responses.ts";
 import { inSentences, say, type Text } from "../sentences.ts";
 import { cutText, describeAge, inWords, quote, quoteWord } from "../text.ts";
 import { describeArguments, describePost, linkOf, newestOf, savedToOf } from "./record-fields.ts";
-import { type ToolOutcome, USUAL_WAIT_SECONDS } from "./tool.ts";
+import { USUAL_WAIT_SECONDS } from "./listing.ts";
+import type { ToolOutcome } from "./tool.ts";
 
 /** Much longer than renders usually take. */
 const LONG_RENDER_MS = 10 * 60_000;

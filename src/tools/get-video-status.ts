@@ -8,14 +8,9 @@ import { say } from "../sentences.ts";
 import type { Job } from "../service/responses.ts";
 import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
 import { describe, describePosts } from "./describe.ts";
+import { USUAL_WAIT_SECONDS, waitOf } from "./listing.ts";
 import { publishedToField, savedToField } from "./record-fields.ts";
-import {
-  defineTool,
-  guidanceFields,
-  type ToolContext,
-  type ToolOutcome,
-  USUAL_WAIT_SECONDS,
-} from "./tool.ts";
+import { defineTool, guidanceFields, type ToolContext, type ToolOutcome } from "./tool.ts";
 
 /** A wait may begin with an answer this old, such as the previous wait's, since it asks again anyway. */
 const RECENT_MS = 5_000;
@@ -24,11 +19,6 @@ const SAVING_PATIENCE_MS = 2_000;
 const OUT_OF_BOUNDS = "must be a number of seconds, 0 or more";
 
 const count = () => z.number().optional();
-
-/** The part of waitSeconds' schema that depends on the client. */
-export function waitOf(maxSeconds: number) {
-  return { maximum: maxSeconds, description: `Seconds to wait; ${maxSeconds} works well` };
-}
 
 export const getVideoStatus = defineTool({
   name: "get_video_status",

@@ -1,8 +1,9 @@
-// The tools' schemas as JSON Schema, by the tool's name. The build replaces this file with the finished JSON,
-// so that a list of tools is answered without making a schema.
+// What tools/list shows of the tools. The build replaces this file with the finished JSON, so that the list is
+// answered without making a schema or loading a tool.
 
 import * as z from "zod";
 import { toolsFor } from "./catalog.ts";
+import type { Tool } from "./tool.ts";
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 // Not an interface: the SDK's type has an index signature.
@@ -21,6 +22,13 @@ export interface Field {
   readonly required?: readonly string[];
 }
 
+/** In the order in which every client sees them. The build keeps what is JSON. */
+export const DECLARATIONS: readonly Omit<Tool, "input" | "output" | "coercions" | "run">[] = toolsFor({
+  readOnly: false,
+  noPublish: false,
+});
+
+/** The schemas as JSON Schema, by the tool's name. */
 export const TOOL_SCHEMAS: Readonly<Record<string, Readonly<Record<"input" | "output", ToolSchema>>>> =
   Object.fromEntries(
     toolsFor({ readOnly: false, noPublish: false }).map(({ name, input, output }) => [

@@ -30,9 +30,6 @@ import {
 } from "../text.ts";
 import { mapFields, mapTexts, MAX_LEVELS } from "../value-at.ts";
 
-/** Most clients give up on a call after 60 s, and the service's answer takes time in addition to the wait. */
-export const USUAL_WAIT_SECONDS = 50;
-
 /** All that a tool may use. Only `generateOnce` and `publishOnce` make paid and public requests. */
 export interface ToolContext {
   readonly config: Pick<

@@ -48,7 +48,7 @@ beforeAll(async () => {
   [tarball] = packSchema.parse(JSON.parse(packed.stdout));
 });
 
-test("the code for the first answer has at most 520 kB: what sends requests is loaded later", async () => {
+test("the code for the first answer has at most 325 kB: what answers calls is loaded later", async () => {
   const chunks = await readdir(join(root, "dist/chunks"));
   const loaded = chunks
     .filter((name) => /^(start|serve)-.*\.cjs$/.test(name))
@@ -56,7 +56,7 @@ test("the code for the first answer has at most 520 kB: what sends requests is l
   const sizes = ["dist/bin.cjs", "dist/cli.cjs", ...loaded].map((path) => statSync(join(root, path)).size);
 
   expect(loaded).toHaveLength(2);
-  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(520_000);
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(325_000);
 });
 
 test("no built file loads Node's assert, which reads the whole file for the message of a failed check", async () => {

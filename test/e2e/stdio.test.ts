@@ -1,19 +1,10 @@
 // The built file over stdio, driven by real clients of both protocols against the sandbox.
 
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
-import {
-  BUILT_FILE,
-  connectModern,
-  factsOf,
-  type Question,
-  TEST_CLIENTS,
-  type UsersAnswer,
-} from "../fixtures/clients.ts";
-import { temporaryFolder } from "../fixtures/folder.ts";
-import { startRaw } from "../fixtures/raw-server.ts";
+import { BUILT_FILE, factsOf, type Question, TEST_CLIENTS, type UsersAnswer } from "../fixtures/clients.ts";
+import { connectRaw, startRaw } from "../fixtures/raw-server.ts";
+import { until } from "../fixtures/until.ts";
 
 const FAST_SANDBOX = {
   file: BUILT_FILE,
@@ -91,18 +82,39 @@ test("the server answers a client that writes a byte order mark first, and befor
   expect((await server.ask("tools/list")).result).toMatchObject({ tools: expect.any(Array) });
 });
 
-test("initialize and tools/list load no code that they don't need", async () => {
-  const folder = temporaryFolder();
-  const { raw } = await connectModern({
-    file: BUILT_FILE,
-    args: ["--sandbox"],
-    env: { NODE_V8_COVERAGE: folder },
-  });
-  await raw.listTools();
-  await raw.close();
-  const files = await readdir(folder);
-  const reports = await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));
-  const loaded = reports.join("\n").match(/dist\/[^"]*\.cjs/g) ?? [];
-  const loads = new Set(loaded.map((file) => /([^/]+?)(?:-[\w-]{8})?\.cjs$/.exec(file)?.[1]));
-  expect(loads).toEqual(new Set(["bin", "cli", "rolldown-runtime", "serve", "start"]));
+/** Writes the loaded files of this project to stderr when the tools are written to stdout. */
+const SHOW_LOADED = `data:text/javascript,
+  import { createRequire } from "node:module";
+  const { cache } = createRequire("/");
+  const { stdout } = process;
+  const { write } = stdout;
+  stdout.write = (text, ...rest) => {
+    if (text.includes('"tools":[')) console.error(Object.keys(cache).map((file) => "loaded: " + file).join("\\n"));
+    return write.call(stdout, text, ...rest);
+  };`;
+
+test("tools/list is answered before the code of the calls is loaded", async () => {
+  const server = startRaw({ nodeArgs: ["--import", SHOW_LOADED] });
+  onTestFinished(() => void server.child.kill("SIGKILL"));
+  await server.open("legacy");
+  await server.ask("tools/list");
+
+  await until(() => server.stderr().includes("loaded: "));
+  const loaded = server.stderr().matchAll(/^loaded: .*\/([^/]+?)(?:-[\w-]{8})?\.cjs$/gm);
+  expect(new Set(Array.from(loaded, ([, name]) => name))).toEqual(
+    new Set(["bin", "cli", "rolldown-runtime", "serve", "start"]),
+  );
 });
+
+test.each(["legacy", "modern"] as const)(
+  "a call that comes before anything else is answered: %s",
+  async (protocol) => {
+    const server = startRaw({ options: ["--sandbox"] });
+    onTestFinished(() => void server.child.kill("SIGKILL"));
+
+    const { ask } = connectRaw(server, protocol);
+    expect(await ask("tools/call", { name: "list_videos", arguments: {} })).toMatchObject({
+      result: { structuredContent: { videos: [] } },
+    });
+  },
+);

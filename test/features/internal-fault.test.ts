@@ -1,5 +1,5 @@
 import { Client } from "@modelcontextprotocol/client";
-import { InMemoryTransport, McpServer } from "@modelcontextprotocol/server";
+import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { expect, onTestFinished, test } from "vitest";
 import { createApplication } from "../../src/commands/create-application.ts";
 import { systemClock } from "../../src/clock.ts";
@@ -8,6 +8,7 @@ import { createLog } from "../../src/log.ts";
 import { Tasks } from "../../src/mcp/tasks.ts";
 import { Elicitation } from "../../src/mcp/elicitation.ts";
 import { ConnectedClient } from "../../src/mcp/connected-client.ts";
+import { createServer } from "../../src/mcp/server.ts";
 import { registerTools } from "../../src/mcp/tools.ts";
 import { ServiceClient } from "../../src/service/client.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
@@ -47,8 +48,8 @@ async function clientOfFaultyServer(): Promise<Client> {
     ),
     redact: (text) => text,
   });
-  const server = new McpServer({ name: "faulty", version: "1.0.0" });
   const connected = new ConnectedClient();
+  const server = createServer(application.config, "legacy", connected);
   const elicitation = new Elicitation({ ...application, client: connected });
   registerTools(server, application, new Tasks(application, connected), elicitation);
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();

@@ -14,14 +14,14 @@ const RECENT_JOBS = 50;
 const ORIGIN = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?$/;
 
 export async function readCard(application: Application, mayAsk: boolean): Promise<ReadResourceResult> {
-  const { config, canPublish } = application;
+  const { config } = application;
   const asks = mayAsk && config.confirmPublish !== "off";
   const [{ CARD_HTML }, origins] = await Promise.all([import("./html.ts"), findMediaOrigins(application)]);
-  const publishes = canPublish && (asks || config.confirmPublish !== "always");
+  const publishes = !config.noPublish && (asks || config.confirmPublish !== "always");
   const flags = [
     publishes && "publishes",
     asks && "asks",
-    mayAsk && application.asksBeforeOrders && "asks-first",
+    mayAsk && config.confirmGenerate !== "off" && "asks-first",
     config.sandbox && "sandbox",
   ];
   const attributes = flags.filter((flag) => flag !== false).map((flag) => ` data-${flag}`);
