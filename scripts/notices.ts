@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "rolldown";
+import { fileOf } from "./own-copies.ts";
 import * as z from "zod";
 
 const packageSchema = z.object({ name: z.string(), version: z.string(), license: z.string() });
@@ -29,7 +30,7 @@ export const notices = (unused: RegExp): Plugin => ({
         if (renderedLength === 0 || folder === undefined || unused.test(id)) continue;
         licences.set(...licence(folder));
         if (LLHTTP.in.test(id)) licences.set(LLHTTP.name, readFileSync(LLHTTP.licence, "utf8").trim());
-        for (const [name, version] of vendoredIn(readFileSync(id, "utf8")))
+        for (const [name, version] of vendoredIn(readFileSync(fileOf(id), "utf8")))
           // The licence is read from the installed package, whose version may differ; only the text matters.
           licences.set(...licence(join(modules, name), version));
       }

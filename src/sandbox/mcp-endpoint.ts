@@ -1,11 +1,17 @@
 // /api/mcp: the service's own MCP tools in both protocol versions, on the account of the REST endpoints.
 // Loaded by the first request to it, because the SDK is most of the sandbox's weight.
 
-import { type CallToolResult, createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  createMcpHandler,
+  McpServer,
+  type StandardSchemaWithJSON,
+} from "@modelcontextprotocol/server";
 import type { Account } from "./account.ts";
 import type { RouteRequest } from "./app.ts";
-import { OPERATIONS } from "./operations.ts";
 import { readBody } from "./http-message.ts";
+import { OPERATION_SCHEMAS } from "./operation-schemas.ts";
+import { type Operation, OPERATIONS } from "./operations.ts";
 import { ServiceError } from "./service-error.ts";
 
 export type McpEndpoint = ReturnType<typeof createMcpEndpoint>;
@@ -29,10 +35,26 @@ export function createMcpEndpoint(account: Account) {
 function createToolServer(account: Account): McpServer {
   const server = new McpServer({ name: "faceless-video-sandbox", version: "1.0.0" });
   for (const { name, summary, input, run } of OPERATIONS)
-    server.registerTool(name, { description: `${summary}.`, inputSchema: input }, (given) =>
+    server.registerTool(name, { description: `${summary}.`, inputSchema: withJson(input, name) }, (given) =>
       result(() => run(account, given)),
     );
   return server;
+}
+
+/** The schema as the SDK takes it. The built zod makes no JSON Schema. */
+function withJson(
+  { "~standard": { validate } }: Operation["input"],
+  name: string,
+): StandardSchemaWithJSON<unknown, Record<string, unknown>> {
+  const jsonSchema = () => ({ ...OPERATION_SCHEMAS[name] });
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "zod",
+      validate,
+      jsonSchema: { input: jsonSchema, output: jsonSchema },
+    },
+  };
 }
 
 function result(operate: () => object): CallToolResult {

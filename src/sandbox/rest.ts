@@ -1,10 +1,11 @@
 // The documented REST endpoints, and the OpenAPI document that describes them, made from the list of operations.
 
-import { z } from "zod";
+import type { z } from "zod";
 import type { Account } from "./account.ts";
 import type { Route, RouteRequest } from "./app.ts";
 import { readJson } from "./http-message.ts";
 import { IdempotencyKeys } from "./idempotency-keys.ts";
+import { OPERATION_SCHEMAS } from "./operation-schemas.ts";
 import { type Endpoint, type Operation, OPERATIONS } from "./operations.ts";
 import { ServiceError } from "./service-error.ts";
 
@@ -64,9 +65,9 @@ function openApiDocument(url: string): object {
   };
 }
 
-function describePath({ name, summary, input, method, path, status }: Endpoint & Operation) {
-  const { $schema: _, ...schema } = z.toJSONSchema(input, { io: "input" });
-  const parameters = Object.entries(schema.properties ?? {}).map(([parameter, type]) => {
+function describePath({ name, summary, method, path, status }: Endpoint & Operation) {
+  const schema = OPERATION_SCHEMAS[name];
+  const parameters = Object.entries(schema?.properties ?? {}).map(([parameter, type]) => {
     const isInPath = path.includes(`{${parameter}}`);
     return { name: parameter, in: isInPath ? "path" : "query", required: isInPath, schema: type };
   });
