@@ -37,11 +37,15 @@ export function failureResult(
   return {
     content: [{ type: "text", text: inSentences(cutText(text, MAX_FAILURE), addition) }],
     isError: true,
-    _meta: {
-      "faceless/error": errorMeta(error),
-      // For the card: what happened, in words for the person who sees it.
-      "faceless/person": nameSettings(textFor("person", describeOutcome(error, effect))),
-    },
+    _meta: failureMeta(error, effect, nameSettings),
+  };
+}
+
+/** The facts for programs, and what happened in words for the person who sees the card. */
+function failureMeta(error: BridgeError, effect: Effect, nameSettings: Application["nameSettings"]) {
+  return {
+    "faceless/error": errorMeta(error),
+    "faceless/person": nameSettings(textFor("person", describeOutcome(error, effect))),
   };
 }
 
@@ -55,7 +59,7 @@ export function readError(
   const failure = toBridgeError(error, "rejected");
   if (failure.facts.code === "not_found" && !failure.facts.retryable) return unknown;
   log.info(failure.message, failure.cause);
-  const details = { ...data, "faceless/error": errorMeta(failure) };
+  const details = { ...data, ...failureMeta(failure, "reads", nameSettings) };
   const text = nameSettings(textFor("model", describeFailure(failure, "reads", clock.now())));
   return new ProtocolError(ProtocolErrorCode.InternalError, text, details);
 }

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { connectLegacy, connectModern, type ClientStart, TEST_CLIENTS } from "../fixtures/clients.ts";
-import { JOB_ID, KEY, STATUS, VIDEOS } from "../fixtures/constants.ts";
+import { JOB_ID, JOB_URI, KEY, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { scriptedService, type Scripts } from "../fixtures/scripted-service.ts";
 
 const CARD_URI = "ui://faceless-video/card";
@@ -150,4 +150,14 @@ test.each([
   const { _meta } = await call("generate_video", { topic: "Tides", ...more });
 
   expect(_meta?.["faceless/person"]).toMatch(told);
+});
+
+test("the card gets what to tell the person after a failed read, without a step for the model", async () => {
+  const { start } = await scripted({ [STATUS]: { status: 401 } });
+  const { raw } = await connectLegacy(start);
+
+  const reading = raw.readResource({ uri: JOB_URI });
+
+  const told = expect.stringMatching(/HTTP 401.* published nothing\.$/);
+  await expect(reading).rejects.toMatchObject({ data: { "faceless/person": told } });
 });

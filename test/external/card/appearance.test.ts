@@ -33,8 +33,8 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
       await card.getByRole("button", { name: "TikTok: posted" }).waitFor();
       expect(await violations(card)).toEqual([]);
 
-      const failed = await chat.generate({ topic: "[out_of_credits]" });
-      await failed.getByRole("alert").filter({ hasText: "HTTP 402" }).waitFor();
+      const failed = await chat.generate({ topic: "Refused [out_of_credits]" });
+      await says(failed, "HTTP 402");
       expect(await violations(failed)).toEqual([]);
       expect([...rendering.errors, ...chat.errors]).toEqual([]);
     });
@@ -71,7 +71,7 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
       expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(32);
   });
 
-  test("hostile texts and links of the service do nothing in the card", async () => {
+  test("hostile texts and links of the model and of the service do nothing in the card", async () => {
     const { service, chat } = await openScripted({
       [STATUS]: () => ({
         json: {
@@ -98,13 +98,15 @@ describe.skipIf(BROWSER === undefined)("the card", () => {
       void dialog.dismiss();
     });
 
-    const card = await chat.generate({ topic: `[${ALERT}]`, voice: "clone:deep&lt;b" });
+    const refused = await chat.generate({ topic: ALERT, voice: "clone:deep&lt;b" });
+    await says(refused, /^Not sent, .*<img src=x onerror=alert\(1\)>.* no credits\.$/);
+    expect(await refused.locator("#topic").innerText()).toBe(ALERT);
+    const card = await chat.generate(TOPIC);
     await publishOn(card, `TikTok ${JSON.stringify(ALERT)}`);
 
     await expect
       .poll(() => card.locator("#outcome").innerText(), PATIENCE)
       .toContain(`Not posted to ${JSON.stringify(ALERT)}`);
-    expect(await card.locator("#topic").innerText()).toContain(ALERT);
     expect(await card.locator("#posts button").count()).toBe(0);
     expect(await card.locator("img, a, iframe, script:not(body > script)").count()).toBe(0);
     expect(dialogs).toEqual([]);

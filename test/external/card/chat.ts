@@ -49,7 +49,9 @@ export interface ChatStart extends ChatOptions {
   readonly pixelRatio?: number;
   /** The browser's time stands still until the test moves it. */
   readonly stopsTime?: boolean;
-  /** How the user answers a question, once they do. */
+  /** The user agrees to an order once this resolves. */
+  readonly agreed?: Promise<void>;
+  /** How the user answers any other question, once they do. */
   readonly answer?: (question: string) => Promise<"yes" | "no"> | "yes" | "no";
 }
 
@@ -95,6 +97,7 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
     viewport = { width: 720, height: 900 },
     pixelRatio = 1,
     stopsTime = false,
+    agreed,
     answer = () => "no",
     ...options
   } = start;
@@ -127,13 +130,11 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
   });
   await page.exposeFunction("serveCard", web.serveCard);
   await page.exposeFunction("answerQuestion", async (question: string) => {
-    // Whoever opens a card has agreed to the order.
-    const order = /^(?:Pay for|Make) a video/.exec(question);
-    if (order !== null)
-      return {
-        action: "accept",
-        content: { decision: `${question.startsWith("Pay") ? "Pay for" : "Make"} this video` },
-      };
+    const order = /^(Pay for|Make) a video/.exec(question);
+    if (order !== null) {
+      await agreed;
+      return { action: "accept", content: { decision: `${order[1]} this video` } };
+    }
     questions.push(question);
     // The choice names no accounts.
     const platforms = / on ([^?]*)\?/.exec(question)?.[1]?.replace(/ \([^)]*\)/g, "");

@@ -25,6 +25,7 @@ water away again, but the salt stays where it is. So the sea has become saltier 
 /** Has fewer than 40 letters in 80 characters: the others are marks and spaces. */
 const HINDI = "समुद्र का पानी खारा क्यों होता है? ".repeat(4);
 
+const HOUR_AGO = new Date(Date.now() - 3_600_000).toISOString();
 const video = (jobId: string, status: string, topic?: string) => ({ jobId, status, topic });
 const rendering = (total: number) => ({
   json: { status: "processing", videoUrls: [], progress: { total, completed: 0 } },
@@ -39,7 +40,12 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
       { [STATUS]: rendering(4), [OTHER_STATUS]: rendering(6), ...scripts },
       { holdsResult: true, stopsTime: true, ...start },
     );
-    const list = (...videos: readonly object[]) => service.on(VIDEOS, { json: { videos } });
+    /** They have just been created, unless they say when. */
+    const list = (...videos: readonly object[]) =>
+      service.on(VIDEOS, () => {
+        const createdAt = new Date().toISOString();
+        return { json: { videos: videos.map((each) => ({ createdAt, ...each })) } };
+      });
     return { service, chat, list };
   }
 
@@ -76,18 +82,16 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
     },
   );
 
-  test.each<[string, readonly object[], string]>([
-    ["has ended", [video(OTHER_JOB_ID, "processing", WANTED)], "completed"],
-    ["has another topic", [video(OTHER_JOB_ID, "processing", `${WANTED} and blue`)], "processing"],
-    ["has no topic", [video(OTHER_JOB_ID, "processing")], "processing"],
+  test.each([
+    ["was ordered before", { ...video(OTHER_JOB_ID, "processing", WANTED), createdAt: HOUR_AGO }],
+    ["is of unknown age", { ...video(OTHER_JOB_ID, "processing", WANTED), createdAt: null }],
+    ["has another topic", video(OTHER_JOB_ID, "processing", `${WANTED} and blue`)],
+    ["has no topic", video(OTHER_JOB_ID, "processing")],
   ])(
     "a card without a result takes no video that %s, and finds its own when it is listed",
-    async (_, listed, status) => {
-      const finalVideoUrl = "https://cdn.example/other.mp4";
-      const { chat, list } = await openHeld({
-        [OTHER_STATUS]: { json: { status, videoUrls: [], finalVideoUrl } },
-      });
-      list(...listed);
+    async (_, listed) => {
+      const { chat, list } = await openHeld();
+      list(listed);
       const card = await chat.generate(TOPIC);
 
       await chat.pass(20);
@@ -95,10 +99,29 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
       expect(await card.locator("#status").innerText()).toBe("Starting…");
       expect(await card.getByRole("button").count()).toBe(0);
 
-      list(video(JOB_ID, "processing", WANTED), ...listed);
+      list(video(JOB_ID, "processing", WANTED), listed);
       await saysInTime(chat, card, "Rendering: 0 of 4 clips ready.");
     },
   );
+
+  test("while the user is asked, the card lists the videos ever more seldom and shows none of them", async () => {
+    let agree = () => {};
+    const agreed = new Promise<void>((resolve) => {
+      agree = resolve;
+    });
+    const { chat, list } = await openHeld({}, { asksUser: true, agreed });
+    const earlier = { ...video(OTHER_JOB_ID, "processing", WANTED), createdAt: HOUR_AGO };
+    list(earlier);
+    const card = await chat.generate(TOPIC);
+
+    await chat.pass(180);
+    expect(await card.locator("#status").innerText()).toBe("Starting… If your app asks, answer there.");
+    expect(searches(chat).length).toBeLessThanOrEqual(6);
+    agree();
+
+    list(video(JOB_ID, "processing", WANTED), earlier);
+    await saysInTime(chat, card, "Rendering: 0 of 4 clips ready.");
+  });
 
   test.each([
     ["whatever the white space in it", ` ${WANTED.replace(" ", "\n")}\n`, WANTED],
@@ -137,7 +160,7 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
       "has lost its answer",
       { [GENERATE]: "hang up" },
       (chat) => chat.sendResult(),
-      "It is not known whether a video was started.",
+      "It is not known whether a video was started and credits were spent.",
     ],
   ])(
     "the card of a call that %s says so, and follows its video once that is listed",

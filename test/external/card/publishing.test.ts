@@ -181,6 +181,19 @@ describe.skipIf(BROWSER === undefined)("publishing", () => {
     await card.getByRole("button", { name: "TikTok: may be posted: check the account" }).waitFor();
   });
 
+  test("a click shows what the chat has published meanwhile, and does not publish it again", async () => {
+    const { chat } = await openFinished({ json: { results: [{ platform: "tiktok", ok: true }] } });
+    const card = await chat.generate(TOPIC);
+    await choose(card, 'TikTok "@me"');
+    await choose(card, 'YouTube "@me"');
+    await chat.publish(JOB_ID, "tiktok");
+
+    await press(card, "Publish on TikTok and YouTube…");
+
+    await card.getByRole("button", { name: "TikTok: may be posted: check the account" }).waitFor();
+    expect(await card.locator("#go").innerText()).toBe("Publish on YouTube…");
+  });
+
   test("with --no-publish the card offers no publishing, and no account is looked up", async () => {
     const chat = await open({ ...DONE_AT_ONCE, args: ["--sandbox", "--no-publish"] });
 

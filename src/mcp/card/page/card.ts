@@ -4,16 +4,14 @@
 import type { McpUiHostContext, McpUiInitializeResult } from "@modelcontextprotocol/ext-apps/app-bridge";
 import { hasFlag } from "./dom.ts";
 import { READ_MS, resume, startFollowing } from "./follow.ts";
-import { connectHost } from "./host.ts";
-import { disarm, isPublishable, loadAccounts } from "./publish.ts";
-import { answerOf, type Failure } from "./server.ts";
+import { connectHost, type Failure } from "./host.ts";
+import { disarm, dropPosted, isPublishable, loadAccounts } from "./publish.ts";
+import { answerOf } from "./server.ts";
 import { Card } from "./state.ts";
 import { createView } from "./view.ts";
 
 // The values that are cast below come from the host.
 /* eslint-disable typescript/no-unsafe-type-assertion */
-
-const UNKNOWN = "It is not known whether a video was started.";
 
 async function openCard(): Promise<void> {
   const { body } = document;
@@ -31,29 +29,25 @@ async function openCard(): Promise<void> {
         startFollowing(card, { status: "Started. Ask in the chat for its progress.", id: jobId });
       } catch (error) {
         const { message, outcome } = error as Failure;
-        // A host may strip what the text is for a person, and leave the model's.
-        if (outcome === undefined) card.error = message;
-        startFollowing(card, {
-          status: outcome === undefined ? "The call failed." : message,
-          id: outcome === "unknown" ? card.id : "",
-          isSearching: outcome === "unknown",
-        });
+        const isSearching = outcome === "unknown";
+        startFollowing(card, { status: message, id: isSearching ? card.id : "", isSearching });
       }
     },
     "tool-cancelled": () => {
       // A render that was started goes on.
-      if (card.id === "")
-        startFollowing(card, { status: `The call was cancelled. ${UNKNOWN}`, isSearching: true });
+      const status = "The call was cancelled. It is not known whether a video was started.";
+      if (card.id === "") startFollowing(card, { status, isSearching: true });
     },
     "host-context-changed": applyContext,
     "resource-teardown": () => {
       // The host gets no more requests.
       card.can = {};
-      startFollowing(card, { status: "" });
+      startFollowing(card, {});
       disarm(card);
     },
   });
   const card: Card = new Card(host, () => {
+    dropPosted(card);
     view();
     if (isPublishable(card) && card.accounts === undefined && !card.isBusy && card.publishText === "")
       void loadAccounts(card);
@@ -61,6 +55,8 @@ async function openCard(): Promise<void> {
   const view = createView(card);
 
   document.addEventListener("visibilitychange", () => resume(card));
+  // Before another click the chat may publish the video.
+  addEventListener("click", () => resume(card));
   new IntersectionObserver(([entry]) => {
     card.isOutOfView = entry?.isIntersecting !== true;
     resume(card);

@@ -3,49 +3,45 @@
 
 import { stateOf } from "../../../service/job.ts";
 import { spokenTextOf } from "../../../service/spoken-words.ts";
-import { callTool, type Failure, readJob } from "./server.ts";
+import type { Failure } from "./host.ts";
+import { callTool, readJob } from "./server.ts";
 import type { Card } from "./state.ts";
 
 export const READ_MS = 3_000;
-/** Longer, since a search sends a request to the service, unlike most reads. */
-const SEARCH_MS = 6_000;
-const MAX_MISSES = 100;
-const MAX_FAILURES = 6;
+/** They take a quarter of an hour, as the time between them doubles. */
+const MAX_MISSES = 20;
+const MAX_DOUBLINGS = 4;
+/** Lists cut a topic at 80 characters, of which some are white space. */
+const CUT_LETTERS = 40;
+/** From an order to its card, at most. */
+const OPENING_SECONDS = 10;
 
-interface Target {
-  /** A text about the call. */
-  readonly status: string;
-  /** The job that the result names. */
-  readonly id?: string | undefined;
-  /** True to look for the job in the list while the result names none. */
-  readonly isSearching?: boolean;
-}
+/** What is known of the call; a result that comes in time names its job. */
+type Target = { readonly [Name in "status" | "id" | "isSearching"]?: Card[Name] | undefined };
 
-export function startFollowing(card: Card, { status, id = "", isSearching = false }: Target): void {
+export function startFollowing(card: Card, { status = "", id = "", isSearching = false }: Target): void {
   clearTimeout(card.readTimer);
   card.status = status;
   card.isSearching = isSearching;
   if (card.id !== id) card.job = undefined;
   card.id = id;
-  card.misses = 0;
   card.show();
   resume(card);
 }
 
 /** Continues following. Reads an ended job once more: the chat may have published its video. */
 export function resume(card: Card): void {
-  card.failures = 0;
-  void follow(card, true);
+  card.misses = 0;
+  void follow(card);
 }
 
-async function follow(card: Card, isResumed = false): Promise<void> {
+async function follow(card: Card): Promise<void> {
   if (!canRead(card) || card.isReading || document.hidden || card.isOutOfView) return;
-  if (isOver(card) && !isResumed) return;
   clearTimeout(card.readTimer);
   await read(card);
   if (isOver(card)) return;
-  const intervalMs = card.id === "" ? SEARCH_MS : READ_MS;
-  card.readTimer = setTimeout(follow, intervalMs * 2 ** card.failures, card);
+  // A search sends a request to the service, and the user may think about a question for long.
+  card.readTimer = setTimeout(follow, READ_MS * 2 ** Math.min(card.misses, MAX_DOUBLINGS), card);
 }
 
 /** True if the host forwards the requests that reading needs. */
@@ -54,23 +50,22 @@ function canRead({ id, isSearching, can }: Card): boolean {
   return id === "" ? isSearching && callsTools : callsTools || can.serverResources !== undefined;
 }
 
-function isOver({ job, failures, misses }: Card): boolean {
-  if (failures >= MAX_FAILURES || misses >= MAX_MISSES) return true;
+function isOver({ job, misses }: Card): boolean {
+  if (misses >= MAX_MISSES) return true;
   if (job?.done !== true) return job?.followingEnded !== undefined;
   return job.finalVideoUrl !== undefined || stateOf(job.status) !== "ready";
 }
 
 export async function read(card: Card): Promise<void> {
   card.isReading = true;
+  card.misses += 1;
+  card.error = "";
   try {
-    card.misses += 1;
-    const id = card.id === "" && card.isSearching ? await findJob(card) : card.id;
+    const id = card.id || (await findJob(card));
     if (id !== "") await readInto(card, id);
-    card.failures = 0;
   } catch (error) {
-    card.failures += 1;
     // eslint-disable-next-line typescript/no-unsafe-type-assertion -- of the host, or of a call
-    if (card.failures > 1) card.error = `Can't look it up: ${(error as Failure).message}`;
+    if (card.misses > 1) card.error = `Can't look it up: ${(error as Failure).message}`;
   }
   card.isReading = false;
   card.show();
@@ -78,28 +73,31 @@ export async function read(card: Card): Promise<void> {
 
 async function readInto(card: Card, id: string): Promise<void> {
   const job = await readJob(card.host, id, card.can.serverResources !== undefined);
-  // A video that was found and has ended is an earlier one: the list lags behind.
-  if (card.id === "" && card.isSearching && !job.done) card.id = id;
+  if (card.id === "" && card.isSearching) card.id = id;
   // The result may have come meanwhile: it is more reliable.
   if (card.id !== id) return;
   card.job = job;
-  card.error = job.followingEnded ?? "";
+  if (job.followingEnded !== undefined) card.error = job.followingEnded;
   if (!job.done) card.misses = 0;
 }
 
-/** The id of the newest video of this topic, or "". */
-async function findJob(card: Card): Promise<string> {
-  const wanted = startOf(card.order.topic);
+/** The id of the newest video of this topic that was ordered since the card was opened, or "". */
+async function findJob({ host, order }: Card): Promise<string> {
+  const wanted = lettersOf(order.topic);
   if (wanted === "") return "";
-  const { videos = [] } = await callTool(card.host, "list_videos");
-  return videos.find(({ topic }) => startOf(topic) === wanted)?.jobId ?? "";
+  const { videos = [] } = await callTool(host, "list_videos");
+  const maxSeconds = performance.now() / 1_000 + OPENING_SECONDS;
+  const minLetters = Math.min(CUT_LETTERS, wanted.length);
+  const own = videos.find(({ topic, ageSeconds = Infinity }) => {
+    const letters = lettersOf(topic);
+    return ageSeconds <= maxSeconds && letters.length >= minLetters && wanted.startsWith(letters);
+  });
+  return own?.jobId ?? "";
 }
 
-/** The first letters that are spoken: lists cut a topic at 80 characters, and change its white space. */
-function startOf(topic: unknown): string {
-  return spokenText(topic)
-    .replace(/[\s\p{C}…]+/gu, "")
-    .slice(0, 40);
+/** The letters that are spoken: lists change the white space of a topic. */
+function lettersOf(topic: unknown): string {
+  return spokenText(topic).replace(/[\s\p{C}…]+/gu, "");
 }
 
 /** The spoken part of a topic, as lists show it; all of it if everything is in [brackets]. */

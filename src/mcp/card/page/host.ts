@@ -3,17 +3,25 @@
 /** The parameters of a message; the receiver checks what it needs. */
 export type Params = Readonly<Record<string, unknown>>;
 
+export interface Failure {
+  readonly message: string;
+  /** What became of the request; undefined if the host has stripped _meta. */
+  readonly outcome?: "not_sent" | "rejected" | "unknown" | undefined;
+}
+
+export type FailureMeta = Partial<{ "faceless/error": Partial<Failure>; "faceless/person": string }>;
+
 /** A message of JSON-RPC, which a host is trusted to send. */
 interface Message {
   readonly id?: unknown;
   readonly method?: string;
   readonly params?: Params;
   readonly result?: unknown;
-  readonly error?: { readonly message: string };
+  readonly error?: { readonly data?: FailureMeta };
 }
 
 export interface Host {
-  /** Rejects with the host's words. */
+  /** Rejects with a Failure. */
   request(method: string, params: Params): Promise<unknown>;
   /** The name has no prefix: all notifications have the same. */
   notify(name: string, params: Params): void;
@@ -42,13 +50,17 @@ export function connectHost(handlers: Readonly<Record<string, (params: Params) =
       new Promise((resolve, reject) => {
         lastId += 1;
         pending.set(lastId, ({ result, error }) => {
-          // An error of JSON-RPC has a message like any other.
-          // eslint-disable-next-line prefer-promise-reject-errors -- see above
-          if (error !== undefined) reject(error);
-          else resolve(result);
+          if (error === undefined) resolve(result);
+          else reject(failureOf(error.data));
         });
         post({ id: lastId, method, params });
       }),
     notify: (name, params) => post({ method: `ui/notifications/${name}`, params }),
   };
+}
+
+/** A Failure without words for the model: a host may strip those for a person, and pass on the others. */
+export function failureOf(meta: FailureMeta = {}): Error {
+  const words = meta["faceless/person"] ?? "The call failed. Ask in the chat for the reason.";
+  return Object.assign(new Error(words), meta["faceless/error"]);
 }

@@ -4,7 +4,8 @@
 import { stateOf } from "../../../service/job.ts";
 import { hasFlag, quote } from "./dom.ts";
 import { read } from "./follow.ts";
-import { type Answer, callTool, type Failure } from "./server.ts";
+import type { Failure } from "./host.ts";
+import { type Answer, callTool } from "./server.ts";
 import type { Card } from "./state.ts";
 
 const ARMED_MS = 15_000;
@@ -20,6 +21,11 @@ export function isPublishable({ job, isSearching, can }: Card): boolean {
 export function choose(card: Card, platform: string): void {
   if (!card.chosen.delete(platform)) card.chosen.add(platform);
   disarm(card);
+}
+
+/** Keeps no platform chosen that has the video: the chat may have published it. */
+export function dropPosted(card: Card): void {
+  for (const { platform } of card.job?.publishedTo ?? []) if (card.chosen.delete(platform)) disarm(card);
 }
 
 /** Handles a click on the one button, which looks up the accounts again, arms itself, or publishes. */
@@ -58,7 +64,11 @@ async function publish(card: Card): Promise<void> {
   const question = hasFlag("asks") ? " If your app asks, answer there." : "";
   await runBusy(card, `Publishing…${question}`, async () => {
     const call = callTool(host, "publish_video", { jobId: id, platforms: [...chosen] });
-    const { summary = "", results = [], outcome } = await call.catch(answerOfFailure);
+    const answer: Answer = await call.catch(({ message, outcome }: Failure) => ({
+      summary: message,
+      outcome,
+    }));
+    const { summary = "", results = [], outcome } = answer;
     if (outcome === "not_sent" || outcome === "rejected") return summary;
     card.outcomes = results;
     chosen.clear();
@@ -69,10 +79,6 @@ async function publish(card: Card): Promise<void> {
     return summary;
   });
   void read(card);
-}
-
-function answerOfFailure({ message, outcome }: Failure): Answer {
-  return { outcome, summary: message };
 }
 
 /** Runs `action` with the button disabled, and shows the text that it returns. */

@@ -1,7 +1,7 @@
 // Reads what our server answers, which it has checked. Hosts may strip a result's structure and _meta.
 
 import type { FieldName } from "../../../service/fields.ts";
-import type { Host, Params } from "./host.ts";
+import { type Failure, type FailureMeta, failureOf, type Host, type Params } from "./host.ts";
 
 /** The arguments of generate_video, as a model may write them, or as the server has read them. */
 export interface Order {
@@ -49,21 +49,13 @@ export interface Account {
 export interface Answer extends Pick<Failure, "outcome"> {
   readonly summary?: string;
   readonly jobId?: string;
-  /** `topic` may be missing. */
-  readonly videos?: readonly { readonly jobId: string; readonly topic?: string }[];
+  readonly videos?: readonly (Pick<Job, "jobId"> & Order & { readonly ageSeconds?: number })[];
   readonly platforms?: readonly Account[];
   readonly results?: readonly Post[];
 }
 
-export interface Failure {
-  readonly message: string;
-  readonly code?: string;
-  /** What became of the request; undefined if the host has stripped _meta. */
-  readonly outcome?: "not_sent" | "rejected" | "unknown" | undefined;
-}
-
 export interface ToolResult {
-  readonly _meta?: { readonly "faceless/error"?: Partial<Failure>; readonly "faceless/person"?: string };
+  readonly _meta?: FailureMeta;
   readonly content?: readonly { readonly text?: string }[];
   readonly isError?: boolean;
   readonly structuredContent?: Answer;
@@ -90,9 +82,7 @@ export async function readJob(host: Host, jobId: string, readsResources: boolean
 export function answerOf({ content, isError, structuredContent, resultType, _meta }: ToolResult): Answer {
   // The modern protocol's question to the user, which this host doesn't put for the card.
   if (resultType === "input_required") throw new Error("Your app can't ask you here. Do it in the chat.");
-  const text = content?.[0]?.text ?? "";
-  if (isError === true)
-    throw Object.assign(new Error(_meta?.["faceless/person"] ?? text), _meta?.["faceless/error"]);
-  const [summary = "", json = "{}"] = text.split("\n");
+  if (isError === true) throw failureOf(_meta);
+  const [summary = "", json = "{}"] = content?.[0]?.text?.split("\n") ?? [];
   return structuredContent ?? { summary, ...(JSON.parse(json) as Answer) };
 }

@@ -25,9 +25,7 @@ export class Card {
   isReading = false;
   /** True if the chat has scrolled on. */
   isOutOfView = false;
-  /** The number of reads in a row that failed. */
-  failures = 0;
-  /** The number of reads that found no job, or no link of a finished one. */
+  /** The number of reads in a row that failed, or found no job or no link of a finished one. */
   misses = 0;
   /** The timer of the next read, or of the search that begins if no result comes. */
   readTimer: number | undefined;
