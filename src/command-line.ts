@@ -202,7 +202,7 @@ export function parseCommandLine(argv: readonly string[]) {
 }
 
 /** The options of the server, which `call` takes too. */
-export function flagsFrom({ has, value }: GivenArguments): Flags {
+export function flagsFrom({ has, value }: Pick<GivenArguments, "has" | "value">): Flags {
   const sandbox = value("sandbox") === "auto" ? "auto" : has("sandbox");
   return { sandbox, readOnly: has("read-only"), noPublish: has("no-publish") };
 }
@@ -252,7 +252,7 @@ export function readArguments(argv: readonly string[], owner: string, options: O
       words.push(given);
       continue;
     }
-    const { spelling, inline } = splitOption(given);
+    const [, spelling = "", inline] = /^([^=]*)(?:=(.*))?$/s.exec(given) ?? [];
     const shown = describe("option", spelling);
     const name = names.get(spelling);
     if (name === undefined) throw new UsageError(`${owner} has no ${shown}`);
@@ -285,13 +285,6 @@ function joinValues(argv: readonly string[]): string[] {
     else joined.push(word);
   }
   return joined;
-}
-
-function splitOption(word: string): { readonly spelling: string; readonly inline: string | undefined } {
-  const at = word.indexOf("=");
-  return at < 0
-    ? { spelling: word, inline: undefined }
-    : { spelling: word.slice(0, at), inline: word.slice(at + 1) };
 }
 
 /** Names an argument, but neither its value nor what might be a key. */

@@ -2,7 +2,7 @@
 // Shows nothing of the environment but the service's URL.
 
 import { existsSync } from "node:fs";
-import { join, type PlatformPath, posix, win32 } from "node:path";
+import { type PlatformPath, posix, win32 } from "node:path";
 import { dump } from "js-yaml";
 import { stringify } from "smol-toml";
 import type { ClientName, Command } from "../command-line.ts";
@@ -22,14 +22,14 @@ import {
 } from "./client-formats.ts";
 import { readClientEntries } from "./doctor/client-entry.ts";
 import type { Host } from "./host.ts";
-import { installCopy } from "./installed-copy.ts";
+import { copyFolder, installCopy } from "./installed-copy.ts";
 import {
+  commandOf,
   EXAMPLE_KEY,
   EXAMPLE_URL,
   type Launch,
   launch,
   type LaunchOptions,
-  ownCommand,
   SERVER,
   setKeyLine,
 } from "./server-entry.ts";
@@ -71,10 +71,10 @@ export async function runConfig(
   }
   const entry = entryOf(client, { windows: onWindows, sandbox, installation }, readUrl(host));
   const plan = { client, format: FORMATS[client], entry, onWindows, host };
-  const file = installation?.args[0] ?? join(host.files, "bin.cjs");
-  const byNpx = host.isOnNpm && installation === undefined;
+  const isOnNpm = host.isOnNpm && installation === undefined;
+  const files = installation === undefined ? host.files : copyFolder(host.homeDir);
   // The file of an unknown client can't be checked.
-  const check = ownCommand(client === "other" ? "doctor" : `doctor --client ${client}`, file, byNpx);
+  const check = commandOf(client === "other" ? "doctor" : `doctor --client ${client}`, { files, isOnNpm });
   const steps = [...stepsToAdd(plan, await readKept(plan)), ...stepsAfterwards(plan, check)];
   for (const [index, step] of steps.entries()) printStep(`${index + 1}. `, step, ui, host);
   ui.print(remarksOn(plan).join("\n"));

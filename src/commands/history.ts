@@ -14,7 +14,7 @@ import { firstSpokenWords } from "../service/spoken-words.ts";
 import { inSentences } from "../sentences.ts";
 import { capitalized, cleanServiceText, quote } from "../text.ts";
 import type { Host } from "./host.ts";
-import { openJournal, openJournalStore } from "./open-journal.ts";
+import { openJournal, openJournalStore, orJournalError } from "./open-journal.ts";
 import { TerminalUi } from "./terminal-ui.ts";
 
 /** Maximum characters of the application's name, which is printed beside the time. */
@@ -23,10 +23,8 @@ const MAX_CLIENT = 60;
 /** Prints the history. Returns the exit code: 1 if the journal can't be read. */
 export async function runHistory(json: boolean, host: Host): Promise<number> {
   const ui = new TerminalUi(host);
-  const { requests, ...guidance } = await readHistory(
-    readConfig(host.env, NO_FLAGS, host.homeDir),
-    host.clock,
-  );
+  const config = readConfig(host.env, NO_FLAGS, host.homeDir);
+  const { requests, ...guidance } = await readHistory(config, host.clock);
   if (json) ui.printJson({ ...guidance, entries: requests?.map((request) => request.json) });
   else {
     ui.print(cleanServiceText(Object.values(guidance).join(" "), 1_000));
@@ -51,10 +49,7 @@ async function readHistory(
   if (store === undefined)
     return { summary: "FACELESS_STATE_DIR=off keeps no journal, so there is no history.", requests: [] };
   const journal = openJournal(store, config, clock);
-  const read = await journal.entries().catch((error: unknown) => {
-    if (error instanceof JournalError) return error;
-    throw error;
-  });
+  const read = await orJournalError(journal.entries());
   if (read instanceof JournalError)
     return {
       summary: `The journal ${read.problem}, so what was ordered and posted is not known.`,
@@ -66,19 +61,22 @@ async function readHistory(
   if (entries.length === 0)
     return {
       summary: inSentences(`The journal holds no orders and no posts${ofSandbox} (${store.place}).`, others),
-      nextStep:
-        "The sandbox keeps no journal, and a client whose entry sets FACELESS_STATE_DIR or FACELESS_JOURNAL_URL has its own.",
+      nextStep: inSentences(
+        "The sandbox keeps no journal,",
+        "and a client whose entry sets FACELESS_STATE_DIR or FACELESS_JOURNAL_URL has its own.",
+      ),
       requests: [],
     };
   const jobs = await jobHistories(entries);
-  // Formats times as ISO 8601 in this computer's time zone. Made once, since making it takes longer than describing an entry.
+  // Formats times as ISO 8601 in this computer's time zone. To make it takes longer than to describe an entry.
   const { format } = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "short" });
   const requests = entries.map((entry) => {
     const order = entry.operation === "generate" ? entry : jobs.get(entry.jobId)?.order;
     return describe(entry, order, journal.isUnderWay(entry), format);
   });
+  const end = others === "" ? ":" : `. ${others}`;
   return {
-    summary: `Orders and posts${ofSandbox} in the journal, newest first (${store.place})${others === "" ? ":" : `. ${others}`}`,
+    summary: `Orders and posts${ofSandbox} in the journal, newest first (${store.place})${end}`,
     requests,
   };
 }
@@ -115,10 +113,10 @@ function describe(
     const unanswered = isUnderWay
       ? "Under way: the service has not answered yet."
       : "Not known whether it was started and paid for: ask your assistant to list the videos.";
-    const what = `${String(seconds)} s, ${languageName(String(options["language"]))}, ${String(options["style"])}`;
+    const { language, style } = options;
     const lines = [
       `Order: ${name}`,
-      cleanServiceText(what),
+      cleanServiceText(`${String(seconds)} s, ${languageName(String(language))}, ${String(style)}`),
       outcome === undefined ? unanswered : `Started as ${job} (history doesn't ask how it went)`,
     ];
     return { json, title, lines };

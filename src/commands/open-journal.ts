@@ -2,6 +2,7 @@
 
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
+import { JournalError } from "../idempotency/errors.ts";
 import { Journal, type JournalStore } from "../idempotency/journal.ts";
 import { JournalFiles } from "../idempotency/journal-files.ts";
 import { JournalPostgres } from "../idempotency/journal-postgres.ts";
@@ -29,6 +30,14 @@ export function openJournalStore(
       await database.readNew(onLine);
     },
   };
+}
+
+/** Resolves to the error if the journal can't be used. */
+export function orJournalError<Value>(work: Promise<Value>): Promise<Value | JournalError> {
+  return work.catch((error: unknown) => {
+    if (error instanceof JournalError) return error;
+    throw error;
+  });
 }
 
 /** Opens the journal for a command that adds nothing. */

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { quoteWord } from "../text.ts";
 import { VERSION } from "../version.ts";
+import type { Host } from "./host.ts";
 
 /** The name in clients' lists. Some put it before tool names, which they cut or refuse at 60 characters. */
 export const SERVER = "faceless-video";
@@ -52,17 +53,11 @@ export function isOutsideProjects(words: readonly string[]): boolean {
 }
 
 /** A command of this program for sh and PowerShell, from any folder. Until the first release there is nothing for npx. */
-export function ownCommand(words: string, file: string, isOnNpm: boolean): string {
+export function commandOf(words: string, { files, isOnNpm }: Pick<Host, "files" | "isOnNpm">): string {
   // Windows PowerShell 5 has no &&.
-  return isOnNpm ? `cd ~; npx -y faceless-video-mcp ${words}` : `node ${quoteWord(file)} ${words}`;
-}
-
-/** A command that starts this very program. */
-export function commandOf(
-  words: string,
-  { files, isOnNpm }: { readonly files: string; readonly isOnNpm: boolean },
-) {
-  return ownCommand(words, join(files, "bin.cjs"), isOnNpm);
+  return isOnNpm
+    ? `cd ~; npx -y faceless-video-mcp ${words}`
+    : `node ${quoteWord(join(files, "bin.cjs"))} ${words}`;
 }
 
 /**

@@ -4,7 +4,7 @@
 import { readdir } from "node:fs/promises";
 import { isAbsolute, win32 } from "node:path";
 import * as z from "zod";
-import type { ClientName } from "../../command-line.ts";
+import { type ClientName, flagsFrom } from "../../command-line.ts";
 import type { Environment, Flags } from "../../config.ts";
 import { SANDBOX_KEY } from "../../settings/values.ts";
 import { capitalized, quote } from "../../text.ts";
@@ -239,14 +239,13 @@ export function printEntry(client: ClientName, host: Host): string {
   return commandOf(`config ${client}`, host);
 }
 
+/** Ignores words that aren't the server's, such as those of npx. */
 function flagsIn(words: readonly Filled[]): Flags {
-  const texts = words.map(({ text }) => text);
-  const has = (flag: string) => texts.some((word) => word === `--${flag}` || word === `--${flag}=true`);
-  return {
-    sandbox: texts.includes("--sandbox=auto") ? "auto" : has("sandbox"),
-    readOnly: has("read-only"),
-    noPublish: has("no-publish"),
-  };
+  const isGiven = (...spellings: readonly string[]) => words.some(({ text }) => spellings.includes(text));
+  return flagsFrom({
+    has: (flag) => isGiven(`--${flag}`, `--${flag}=true`),
+    value: (flag) => (isGiven(`--${flag}=auto`) ? "auto" : undefined),
+  });
 }
 
 /** The variables that the client sets, each once, as far as they are known. */

@@ -6,11 +6,11 @@ import { dirname } from "node:path";
 import type { Config } from "../../config.ts";
 import { describeDiskError } from "../../disk.ts";
 import { JournalError } from "../../idempotency/errors.ts";
-import type { JournalStore } from "../../idempotency/journal.ts";
 import { openPrivateFolder } from "../../idempotency/private-folder.ts";
+import { inSentences } from "../../sentences.ts";
 import { capitalized } from "../../text.ts";
 import type { Host } from "../host.ts";
-import { openJournal, openJournalStore } from "../open-journal.ts";
+import { openJournal, openJournalStore, orJournalError } from "../open-journal.ts";
 import { commandOf } from "../server-entry.ts";
 import { type Check, fail, pass, warn } from "./check.ts";
 
@@ -26,40 +26,26 @@ export async function checkJournal(
     return config.startsSandbox
       ? pass(NAME, "the sandbox keeps none")
       : pass(NAME, "switched off: after a restart nothing protects against paying or posting twice");
-  const unusable = await findJournalProblem(store, config, host);
-  if (unusable !== undefined)
-    return fail(
-      NAME,
-      `it ${unusable.problem}. Nothing is paid for or posted, since a repeat would not be noticed`,
-      capitalized(unusable.fix),
-    );
+  const tried = openJournal(store, config, host.clock)
+    .entries()
+    .then(() => store.rehearse?.());
+  const unusable = await orJournalError(tried);
+  if (unusable instanceof JournalError) {
+    const detail = `it ${unusable.problem}. Nothing is paid for or posted, since a repeat would not be noticed`;
+    return fail(NAME, detail, capitalized(unusable.fix));
+  }
   const { journalUrl, stateDir = "" } = config;
   if (journalUrl === undefined && (await isShared(stateDir)))
     return warn(
       NAME,
-      `${store.place} lies on a network or synchronised disk. Several computers that use it pay and post twice, and lose what was recorded`,
+      inSentences(
+        `${store.place} lies on a network or synchronised disk.`,
+        "Several computers that use it pay and post twice, and lose what was recorded",
+      ),
       "Let one computer alone use this folder, and set FACELESS_JOURNAL_URL for several",
     );
-  return pass(
-    NAME,
-    `${store.place} keeps what was paid and posted, so that nothing is done twice. To see it: ${commandOf("history", host)}`,
-  );
-}
-
-/** The problem is a predicate. */
-async function findJournalProblem(
-  store: JournalStore,
-  config: Config,
-  host: Pick<Host, "clock">,
-): Promise<Pick<JournalError, "problem" | "fix"> | undefined> {
-  try {
-    await openJournal(store, config, host.clock).entries();
-    await store.rehearse?.();
-    return undefined;
-  } catch (error) {
-    if (error instanceof JournalError) return error;
-    throw error;
-  }
+  const kept = `${store.place} keeps what was paid and posted, so that nothing is done twice`;
+  return pass(NAME, `${kept}. To see it: ${commandOf("history", host)}`);
 }
 
 /** Checks the folder for videos, if one is set. */
@@ -77,14 +63,14 @@ export async function checkSavedVideos({ saveDir }: Config): Promise<readonly Ch
   }
 }
 
-/** NFS, SMB (three), FUSE, 9P, Ceph, AFS, Lustre, GFS2, OCFS2, and folders of VirtualBox and VMware, as Linux numbers them. */
+/** NFS, SMB (3), FUSE, 9P, Ceph, AFS, Lustre, GFS2, OCFS2, VirtualBox and VMware, as Linux numbers them. */
 const SHARED_DISKS: ReadonlySet<number> = new Set([
   0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x65735546, 0x01021997, 0x00c36400, 0x5346414f, 0x0bd00bd0,
   0x01161970, 0x7461636f, 0x786f4256, 0xbacbacbc,
 ]);
 /** A part of a path that a synchronising program or a network drive has made. */
 const SHARED_PATH =
-  /^[\\/]{2}[^\\/]+|(?<=[\\/])(?:CloudStorage|Mobile Documents|[^\\/]*(?:Dropbox|OneDrive|Google ?Drive|iCloud|Nextcloud|ownCloud)[^\\/]*)(?=[\\/]|$)/i;
+  /^[\\/]{2}[^\\/]|[\\/](?:CloudStorage|Mobile Documents)(?=[\\/]|$)|Dropbox|OneDrive|Google ?Drive|iCloud|Nextcloud|ownCloud/i;
 
 /** True if several computers may share the folder. */
 async function isShared(folder: string): Promise<boolean> {

@@ -1,7 +1,6 @@
 // Fills in an entry's placeholders as its client does, if they name a variable of this server: any other one of this
 // terminal may be a secret, which an entry could have sent to a service. Pure.
 
-import * as z from "zod";
 import type { Environment } from "../../config.ts";
 import type { ClientFormat } from "../client-formats.ts";
 
@@ -20,13 +19,6 @@ export interface Filled {
 /** ${NAME}, ${env:NAME}, ${{ secrets.NAME }}, {env:NAME}, $NAME and %NAME%: each of them works in some client. */
 const ANY = /\$\{[^}]*\}|\{(?:env|file):[^}]*\}|^\$[A-Za-z_]\w*|^%[A-Z_]+%$/;
 
-/** The groups of a pattern for variables of the shell. */
-const groupsSchema = z.object({
-  name: z.string().optional(),
-  bare: z.string().optional(),
-  fallback: z.string().optional(),
-});
-
 export function fillIn(text: string, { fills }: ClientFormat, env: Environment): Filled {
   const [taken, missing]: [string[], string[]] = [[], []];
   const left = ANY.exec(text)?.[0];
@@ -36,8 +28,7 @@ export function fillIn(text: string, { fills }: ClientFormat, env: Environment):
   if (fills === undefined) return { ...plain, isHidden: true };
   const { ofShell = NONE, ofClient = NONE } = fills;
   const filled = text.replaceAll(ofShell, (whole: string, ...groups: unknown[]) => {
-    const { name, bare = "", fallback } = groupsSchema.parse(groups.at(-1));
-    const variable = name ?? bare;
+    const { name = "", bare: variable = name, fallback }: Groups = Object(groups.at(-1));
     const value = isOurVariable(variable) ? env[variable] : undefined;
     if (value === undefined && fallback !== undefined && isOurVariable(variable)) return fallback;
     (value === undefined ? missing : taken).push(variable);
@@ -56,5 +47,8 @@ export function isOurVariable(name: string): boolean {
 export function isKnown({ missing, isHidden, left }: Filled): boolean {
   return missing.length === 0 && !isHidden && left === undefined;
 }
+
+/** The groups of a pattern for variables of the shell. */
+type Groups = Readonly<Partial<Record<"name" | "bare" | "fallback", string>>>;
 
 const NONE = /(?!)/g;

@@ -49,7 +49,7 @@ export async function checkStart(
   }
   if (isAbsolute(cwd) && !existsSync(cwd))
     return failed(`the entry starts it in ${quote(cwd)}, which doesn't exist`);
-  const path = pathOf(terminal, platform);
+  const path = pathOf(terminal["PATH"], platform);
   const variables = Object.entries(terminal);
   const passedOn = variables.filter(([variable]) => inherits === true || PASSED_ON.test(variable));
   const texts = words.map(({ text }) => text);
@@ -80,10 +80,10 @@ export async function checkStart(
   const computer = { platform, env: { PATH: path }, exists: existsSync };
   const found =
     isDesktopApp === true && platform !== "win32" ? findInPath(texts[0] ?? "", computer) : undefined;
+  const line = quote(strayLine ?? "", 100);
   const doubts = [
     isOlder && `it is version ${version}, and this is version ${VERSION}`,
-    strayLine !== undefined &&
-      `it prints ${quote(strayLine, 100)} to stdout, which some clients take for a broken server`,
+    strayLine !== undefined && `it prints ${line} to stdout, which some clients take for a broken server`,
     !endsByItself && "it went on running when its input had ended, and was ended",
     found?.startsWith(homeDir) === true &&
       `this terminal has ${texts[0]} in ${found}, where ${title} may not look`,
@@ -116,18 +116,13 @@ function redactorOf(env: Environment, words: readonly string[]): Redact {
 }
 
 /** The PATH without folders of a project: npm puts node_modules/.bin into the PATH of what it starts. */
-function pathOf(env: Environment, platform: NodeJS.Platform): string {
+function pathOf(path = "", platform: NodeJS.Platform): string {
   const { isAbsolute: isWhole, delimiter } = platform === "win32" ? win32 : posix;
-  const [, path = ""] = Object.entries(env).find(([variable]) => isPath(variable, platform)) ?? [];
   const isProjects = (folder: string) => !isWhole(folder) || /[\\/]node_modules[\\/]/.test(folder);
   return path
     .split(delimiter)
     .filter((folder) => !isProjects(folder))
     .join(delimiter);
-}
-
-function isPath(variable: string, platform: NodeJS.Platform): boolean {
-  return (platform === "win32" ? variable.toUpperCase() : variable) === "PATH";
 }
 
 /** A program by its path: a project's folder may hold a program of this name. */
