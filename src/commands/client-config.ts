@@ -2,7 +2,7 @@
 // Shows nothing of the environment but the service's URL.
 
 import { existsSync } from "node:fs";
-import { type PlatformPath, posix, win32 } from "node:path";
+import { posix, win32 } from "node:path";
 import { dump } from "js-yaml";
 import { stringify } from "smol-toml";
 import type { ClientName, Command } from "../command-line.ts";
@@ -251,38 +251,29 @@ async function install(onWindows: boolean, host: Host): Promise<Launch | string>
   return "problem" in copied ? copied.problem : { command, args: [copied.script] };
 }
 
-/** A Node.js from a project's packages or folder runs whatever the project wants, with the user's key. */
-export function isOfProject({
-  node,
-  workingDir,
-  homeDir,
-  platform,
-}: Pick<Host, "node" | "workingDir" | "homeDir" | "platform">): boolean {
-  const paths = platform === "win32" ? win32 : posix;
-  const project = findProject(workingDir, homeDir, paths);
-  return (project !== undefined && isInside(node, project, paths)) || /[\\/]node_modules[\\/]/.test(node);
-}
+type Place = Pick<Host, "node" | "workingDir" | "homeDir" | "platform">;
 
 /**
- * The outermost folder of a project around this folder, or the folder itself. The user's home, what holds it, and
- * a whole drive aren't projects, but for a drive with a project's files.
+ * A Node.js from a project's packages or folder runs whatever the project wants, with the user's key. The project is
+ * the outermost folder with a project's files around this one, or this one. The user's home, what holds it, and a whole
+ * drive aren't projects, but for a drive with a project's files.
  */
-function findProject(folder: string, homeDir: string, paths: PlatformPath): string | undefined {
-  const around = withParents(folder, paths).filter((each) => !isInside(homeDir, each, paths));
-  const isMarked = (each: string) =>
-    [".git", "package.json"].some((name) => existsSync(paths.join(each, name)));
-  return around.findLast(isMarked) ?? around.find((each) => paths.dirname(each) !== each);
-}
-
-/** Ends at the root, which may be a drive or a share on another one than the home folder. */
-function withParents(folder: string, paths: PlatformPath): string[] {
-  const parent = paths.dirname(folder);
-  return parent === folder ? [folder] : [folder, ...withParents(parent, paths)];
-}
-
-function isInside(path: string, folder: string, { relative, isAbsolute }: PlatformPath): boolean {
-  const way = relative(folder, path);
-  return !/^\.\.(?:[\\/]|$)/.test(way) && !isAbsolute(way);
+export function isOfProject({ node, workingDir, homeDir, platform }: Place): boolean {
+  const { dirname, isAbsolute, join: join, relative } = platform === "win32" ? win32 : posix;
+  const isInside = (path: string, folder: string) => {
+    const way = relative(folder, path);
+    return !/^\.\.(?:[\\/]|$)/.test(way) && !isAbsolute(way);
+  };
+  const isMarked = (folder: string) =>
+    [".git", "package.json"].some((name) => existsSync(join(folder, name)));
+  let project: string | undefined;
+  let below: string | undefined;
+  for (let folder = workingDir; folder !== below && !isInside(homeDir, folder); folder = dirname(folder)) {
+    const isDrive = dirname(folder) === folder;
+    if (isMarked(folder) || (below === undefined && !isDrive)) project = folder;
+    below = folder;
+  }
+  return (project !== undefined && isInside(node, project)) || /[\\/]node_modules[\\/]/.test(node);
 }
 
 /** The service's address, whether or not the key is set too. A key that was set as the address isn't shown. */

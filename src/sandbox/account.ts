@@ -61,12 +61,13 @@ export class Account {
       plan: planRender(request, this.#options.renderSeconds),
     };
     this.#jobs.set(job.jobId, job);
+    const { jobId, createdAtMs, plan } = job;
+    const result = { videoUrl: this.#finalVideoUrl(jobId), durationSeconds: duration };
     this.#options.onStart({
-      jobId: job.jobId,
-      endsAtMs: job.createdAtMs + job.plan.endsAfterMs,
-      ...(!job.plan.fails && { video: { url: this.#finalVideoUrl(job.jobId), durationSeconds: duration } }),
+      atMs: createdAtMs + plan.endsAfterMs,
+      event: plan.fails ? { type: "render.failed", jobId } : { type: "render.completed", jobId, ...result },
     });
-    return { jobId: job.jobId, status: "processing" as const };
+    return { jobId, status: "processing" as const };
   }
 
   status(jobId: string) {

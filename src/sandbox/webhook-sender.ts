@@ -5,11 +5,9 @@ import { createHmac, randomBytes, randomUUID } from "node:crypto";
 
 /** How a render is going to end. */
 export interface RenderEnd {
-  readonly jobId: string;
   /** A time of the sandbox's clock. */
-  readonly endsAtMs: number;
-  /** The final video; undefined if the render fails. */
-  readonly video?: { readonly url: string; readonly durationSeconds: number };
+  readonly atMs: number;
+  readonly event: { readonly type: string; readonly jobId: string; readonly [field: string]: unknown };
 }
 
 export interface WebhookOptions {
@@ -37,21 +35,18 @@ export class WebhookSender {
   }
 
   /** Sends the event when the render ends, and not before its status says so. Never rejects. */
-  async deliver({ jobId, endsAtMs, video }: RenderEnd): Promise<void> {
+  async deliver({ atMs, event }: RenderEnd): Promise<void> {
     // Timers may be ahead of the clock.
-    while (this.#now() < endsAtMs) await pause(endsAtMs - this.#now());
-    const type = video === undefined ? "render.failed" : "render.completed";
+    while (this.#now() < atMs) await pause(atMs - this.#now());
     // The same for each attempt, so that the receiver can tell a repeat.
     const id = `msg_${randomUUID()}`;
-    const result = video && { videoUrl: video.url, durationSeconds: video.durationSeconds };
-    const body = JSON.stringify({ type, jobId, ...result, deliveredAt: new Date(this.#now()).toISOString() });
+    const body = JSON.stringify({ ...event, deliveredAt: new Date(this.#now()).toISOString() });
     for (let retries = 0; !this.#shutdown.signal.aborted; retries++) {
       const outcome = await this.#post(id, body);
       const isLast = /^2\d\d$/.test(outcome) || retries === RETRIES;
       const retryInSeconds = FIRST_RETRY_SECONDS * 2 ** retries;
-      this.#options.onAttempt?.(
-        `${type} of ${jobId}: ${outcome}${isLast ? "" : `, again in ${retryInSeconds} s`}`,
-      );
+      const next = isLast ? "" : `, again in ${retryInSeconds} s`;
+      this.#options.onAttempt?.(`${event.type} of ${event.jobId}: ${outcome}${next}`);
       if (isLast) return;
       await pause(retryInSeconds * 1000);
     }
