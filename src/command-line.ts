@@ -1,5 +1,5 @@
-// argv becomes a command with its options, by a table that --help and the documents are made from too. Pure. Never
-// repeats an argument that might be an API key.
+// argv becomes a command with its options, by a table that --help and the documents are made from too. Pure.
+// Never repeats an argument that might be an API key.
 
 import type { Flags } from "./config.ts";
 import { BridgeError } from "./errors.ts";

@@ -1,5 +1,5 @@
-// `call generate_video --csv`: orders each row of a table by the tool itself, once all rows have passed its checks.
-// Knows what became of each row at any time, so that an interrupt can still print it.
+// `call generate_video --csv`: orders each row of a table by the tool itself, once all rows have passed its
+// checks. Knows what became of each row at any time, so that an interrupt can still print it.
 
 import { pause } from "../clock.ts";
 import {
@@ -42,7 +42,7 @@ interface Row extends TableRow {
   failure?: BridgeError;
 }
 
-/** Returns what to print. Throws what concerns the whole table, before the first order, and then what `isLeft` throws. */
+/** Returns what to print. Throws what concerns the whole table before the first order. */
 export async function callTable(
   { rows: table = [], tool, waits, config }: Call,
   tools: LocalTools,
@@ -178,7 +178,8 @@ function isReady(result: ToolResult | undefined): boolean {
 }
 
 function questionAbout(rows: readonly Row[], { sandbox, maxGenerations: max }: Call["config"]): Question {
-  const verb = `${sandbox ? "make" : "pay for"} ${rows.length === 1 ? "this video" : `these ${rows.length} videos`}`;
+  const videos = rows.length === 1 ? "this video" : `these ${rows.length} videos`;
+  const verb = `${sandbox ? "make" : "pay for"} ${videos}`;
   const yes = capitalized(verb);
   const lines = rows.map(
     ({ number, question }) => `  ${number}  ${inSentences(question?.subject, question?.warnings)}`,

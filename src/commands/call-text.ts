@@ -1,5 +1,5 @@
-// The result of a tool in words, as `call` prints it without --json. The service's words stand in one line, cut and
-// quoted unless they are a link or one word, so that they can't be taken for ours. Pure.
+// The result of a tool in words, as `call` prints it without --json. The service's words stand in one line,
+// cut and quoted unless they are a link or one word, so that they can't be taken for ours. Pure.
 
 import { accountName, platformTitle, reasonOf } from "../service/platforms.ts";
 import { inSentences, textFor } from "../sentences.ts";
@@ -13,7 +13,11 @@ const LINES: Readonly<Record<string, (item: Fields) => string>> = {
   videos: ({ jobId, status, topic, finalVideoUrl }) => inColumns(jobId, status, topic, finalVideoUrl),
   results: (result) => `${titleOf(result)}: ${describePost(result)}`,
   publishedTo: ({ unknown, at, ...post }) =>
-    `${titleOf(post)}: ${unknown === true ? "sent, outcome not known" : "posted"} ${inColumns(at, post["url"])}`,
+    [
+      `${titleOf(post)}:`,
+      unknown === true ? "sent, outcome not known" : "posted",
+      inColumns(at, post["url"]),
+    ].join(" "),
   platforms: (account) => titleOf(account),
 };
 

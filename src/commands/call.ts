@@ -1,5 +1,5 @@
-// `call TOOL`: one tool in a process that lives for one call, with the server's guard, journal, texts and limits.
-// Nobody gives up on it, so it awaits answers for as long as they may come.
+// `call TOOL`: one tool in a process that lives for one call, with the server's guard, journal, texts and
+// limits. Nobody gives up on it, so it awaits answers for as long as they may come.
 
 import { once } from "node:events";
 import { pause } from "../clock.ts";
@@ -28,7 +28,7 @@ import { TerminalUi } from "./terminal-ui.ts";
 
 /** After an interrupt, a call that has sent nothing ends within this time. */
 const CANCEL_MS = 300;
-/** After the second one, a call whose outcome is known ends within this time: then the disk has been given up. */
+/** After the second one, a call whose outcome is known ends within this time, in which the disk may answer. */
 const LEAVE_MS = 5_000;
 const AWAITED = {
   "same request":
@@ -110,7 +110,11 @@ function describeUsage({ message }: UsageError, argv: readonly string[], host: H
 }
 
 function aboutSandboxes(host: Host): string {
-  return `With --sandbox each call has a sandbox of its own, which ends with the call, links included. For more than one call, run this, and set FACELESS_BASE_URL=http://127.0.0.1:8080 and FACELESS_API_KEY=fl_sandbox: ${commandOf("sandbox --port 8080", host)}`;
+  return inSentences(
+    "With --sandbox each call has a sandbox of its own, which ends with the call, links included.",
+    "For more than one call, run this, and set FACELESS_BASE_URL=http://127.0.0.1:8080",
+    `and FACELESS_API_KEY=fl_sandbox: ${commandOf("sandbox --port 8080", host)}`,
+  );
 }
 
 /** Calls `onOrdered` with the id of a job that it then follows. */

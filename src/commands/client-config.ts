@@ -57,7 +57,7 @@ interface Plan {
   readonly host: Host;
 }
 
-/** The entry goes to stdout, the rest to stderr. It also keeps a copy of this server, unless npx starts the entry. */
+/** Prints the entry to stdout, the rest to stderr. Keeps a copy of this server unless npx starts the entry. */
 export async function runConfig(
   { client, windows, sandbox, installed }: Extract<Command, { name: "config" }>,
   host: Host,
@@ -91,7 +91,7 @@ function printStep(label: string, { text, command, entry, or }: Step, ui: Termin
   if (or !== undefined) printStep("   Or do it by hand: ", or, ui, host);
 }
 
-/** What is worth keeping in the user's own file: the same entry, or a key that the client's command would lose. */
+/** What to keep in the user's own file: the same entry, or a key that the client's command would lose. */
 type Kept = "entry" | "key" | undefined;
 
 async function readKept({ client, format, entry, onWindows, host }: Plan): Promise<Kept> {
@@ -254,12 +254,12 @@ async function install(onWindows: boolean, host: Host): Promise<Launch | string>
 type Place = Pick<Host, "node" | "workingDir" | "homeDir" | "platform">;
 
 /**
- * A Node.js from a project's packages or folder runs whatever the project wants, with the user's key. The project is
- * the outermost folder with a project's files around this one, or this one. The user's home, what holds it, and a whole
- * drive aren't projects, but for a drive with a project's files.
+ * A Node.js from a project's packages or folder runs whatever the project wants, with the user's key. The project
+ * is the outermost folder with a project's files around this one, or this one. The user's home, what holds it, and
+ * a whole drive aren't projects, but for a drive with a project's files.
  */
 export function isOfProject({ node, workingDir, homeDir, platform }: Place): boolean {
-  const { dirname, isAbsolute, join: join, relative } = platform === "win32" ? win32 : posix;
+  const { dirname, isAbsolute, join, relative } = platform === "win32" ? win32 : posix;
   const isInside = (path: string, folder: string) => {
     const way = relative(folder, path);
     return !/^\.\.(?:[\\/]|$)/.test(way) && !isAbsolute(way);
@@ -276,7 +276,7 @@ export function isOfProject({ node, workingDir, homeDir, platform }: Place): boo
   return (project !== undefined && isInside(node, project)) || /[\\/]node_modules[\\/]/.test(node);
 }
 
-/** The service's address, whether or not the key is set too. A key that was set as the address isn't shown. */
+/** The service's address, also without a key. A key that was set as the address isn't shown. */
 function readUrl({ env, homeDir }: Host): string {
   const address = { FACELESS_API_KEY: NO_KEY, FACELESS_BASE_URL: env["FACELESS_BASE_URL"] };
   const { service } = readConfig(address, NO_FLAGS, homeDir);

@@ -1,5 +1,5 @@
-// How each client is configured: the user's own files, what an entry looks like, and where its key comes from.
-// Data for `config`, which prints an entry, and `doctor`, which reads one.
+// How each client is configured: the user's own files, what an entry looks like, and where its key comes
+// from. Data for `config`, which prints an entry, and `doctor`, which reads one.
 
 import { posix, win32 } from "node:path";
 import type { ClientName } from "../command-line.ts";
@@ -25,7 +25,7 @@ export interface Entry extends Launch {
 }
 
 export interface Placeholders {
-  /** Placeholders for variables of the client's environment. Groups: `name` and, if there can be one, `fallback`. */
+  /** Placeholders for variables of the client's environment. Groups: `name` or `bare`, and `fallback`. */
   readonly ofShell?: RegExp;
   /** Placeholders for values that only the client knows, such as its user's answer. */
   readonly ofClient?: RegExp;
@@ -36,7 +36,7 @@ export type Permission = "ask" | "allow" | "deny";
 export interface ClientFormat {
   /** The name of the application. */
   readonly title: string;
-  /** The user's own files: the one that wins comes first. `filesOf` names the folder that each begins with. */
+  /** The user's own files, the one that wins first. `filesOf` names the folder that each begins with. */
   readonly files: readonly string[];
   /** Its files on Windows, if they differ. */
   readonly windowsFiles?: readonly string[];
@@ -48,9 +48,9 @@ export interface ClientFormat {
   readonly envField?: "environment" | "envs";
   /** The key's value in the entry. Absent if the entry has none. */
   readonly key?: string;
-  /** Where the client takes the key from, if neither from its entry nor from the shell that it starts from. */
+  /** Where the client takes the key from, if neither from its entry nor from its shell. */
   readonly keySource?: string;
-  /** What to do, as a clause, if it starts from no shell with the key. Default: to write the key in place of `key`. */
+  /** What to do without a shell that has the key, as a clause. Default: to write the key in place of `key`. */
   readonly withoutShell?: string;
   /** The fields of an entry after program, arguments and variables. */
   readonly fields?: object;
@@ -60,10 +60,7 @@ export interface ClientFormat {
   readonly top?: (entry: Entry) => object;
   /** True if the entries are a list, and not fields by their names. */
   readonly isList?: true;
-  /**
-   * The client's own command that adds the entry. ENV stands for its variables, START for its command line, ENTRY and
-   * JSON for all of it.
-   */
+  /** The client's own command that adds the entry, whose parts are in capitals. */
   readonly addCommand?: string;
   /** The client's own command that removes the entry. */
   readonly removeCommand?: string;
@@ -86,15 +83,15 @@ export interface ClientFormat {
   readonly isInTerminal?: true;
   /** True if its command is a batch file on Windows: cmd.exe would obey the && of an entry. */
   readonly isBatchFile?: true;
-  /** A sentence for clients that only start servers in folders that their user trusts. Without a full stop. */
+  /** For clients that only start servers in folders that their user trusts. Without a full stop. */
   readonly trust?: string;
   /** Where to write the shared fields, if its own command leaves them out, and why they are needed. */
   readonly addition?: string;
   /** Further notes. */
   readonly note?: string;
   /**
-   * True if it is an application without projects: it starts servers in no project's folder, and, started from
-   * the desktop, looks for programs elsewhere than a terminal.
+   * True if it is an application without projects: it starts servers in no project's folder, and looks for
+   * programs elsewhere than a terminal.
    */
   readonly isDesktopApp?: true;
   /** True if it starts a server in the folder that the entry's cwd names. Claude Code does not. */
@@ -200,7 +197,8 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     menu: "the command MCP: Open User Configuration",
     root: "servers",
     keySource:
-      "VS Code asks for the key when the server starts, and for the address if the entry has none. It keeps both.",
+      "VS Code asks for the key when the server starts, and for the address if the entry has none." +
+      " It keeps both.",
     form: vscodeForm,
     top: vscodeInputs,
     addCommand: "code --add-mcp JSON",
@@ -247,7 +245,8 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     fills: { ofShell: IN_BRACES_OR_BARE },
     isInTerminal: true,
     trust:
-      "Gemini CLI starts servers in folders that you trust only. If it asks about the folder, answer that you trust it; /permissions asks again",
+      "Gemini CLI starts servers in folders that you trust only. " +
+      "If it asks about the folder, answer that you trust it; /permissions asks again",
     obeysCwd: true,
   },
   antigravity: {
@@ -436,13 +435,13 @@ export function documentOf(format: ClientFormat, entry: Entry): object {
   return { ...top?.(entry), [root]: isList === true ? [form] : { [SERVER]: form } };
 }
 
-/** The fields that a file with other entries needs in addition to the entry. It may have some of them already. */
+/** The fields that a file with other entries needs besides the entry. It may have some of them already. */
 export function sharedFieldsOf(format: ClientFormat, entry: Entry): object {
   const fields = Object.entries<unknown>({ ...format.top?.(entry) });
   return Object.fromEntries(fields.filter(([, value]) => typeof value === "object"));
 }
 
-/** The words of the client's own command. It holds no key: a command line can be read by others, and is kept. */
+/** The words of the client's own command. It holds no key: others can read a command line, and shells keep it. */
 export function addCommandOf(format: ClientFormat, entry: Entry): readonly string[] | undefined {
   const { command, args, env } = entry;
   const form = formOf(format, entry);
@@ -455,27 +454,20 @@ export function addCommandOf(format: ClientFormat, entry: Entry): readonly strin
   return format.addCommand?.split(" ").flatMap((word) => parts[word] ?? word);
 }
 
-/** The inputs that VS Code and Visual Studio ask the user for once. Visual Studio allows no hyphen in an id. */
+/** The inputs that VS Code and Visual Studio ask for once. Visual Studio allows no hyphen in an id. */
 export const VSCODE_INPUTS = [
-  {
-    type: "promptString",
-    id: "faceless_key",
-    description: "Faceless Video API key, begins with fl_",
-    password: true,
-  },
-  {
-    type: "promptString",
-    id: "faceless_url",
-    description: "Faceless Video service address, begins with https://",
-    password: false,
-  },
-] as const;
+  promptFor("faceless_key", "Faceless Video API key, begins with fl_", true),
+  promptFor("faceless_url", "Faceless Video service address, begins with https://", false),
+];
+
+function promptFor(id: string, description: string, password: boolean) {
+  return { type: "promptString", id, description, password };
+}
 
 /** The inputs, which also ask for the address if it is not known. */
 function vscodeInputs({ env }: Entry): object {
-  const asked = ({ id }: { id: string }) =>
-    id === "faceless_key" || env?.["FACELESS_BASE_URL"] === EXAMPLE_URL;
-  return env === undefined ? {} : { inputs: VSCODE_INPUTS.filter(asked) };
+  const count = env?.["FACELESS_BASE_URL"] === EXAMPLE_URL ? 2 : 1;
+  return env === undefined ? {} : { inputs: VSCODE_INPUTS.slice(0, count) };
 }
 
 function vscodeForm({ command, args, env }: Entry): object {

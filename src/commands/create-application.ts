@@ -116,7 +116,7 @@ export function createApplication(given: Given): Application {
   };
 }
 
-/** A server that is not set up touches neither a file nor a database, and records nothing: so nothing paid is sent. */
+/** A server that is not set up touches no file or database. It records nothing, so nothing paid is sent. */
 function unusableStore({ problems }: Config, clock: Clock): JournalStore {
   return { ...memoryStore(clock), append: () => Promise.reject(notConfiguredError(problems)) };
 }

@@ -4,6 +4,7 @@ import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { NO_FLAGS, readConfig } from "../config.ts";
 import { stateOf } from "../service/job.ts";
+import { inSentences } from "../sentences.ts";
 import { platformTitle } from "../service/platforms.ts";
 import { toolsFor } from "../tools/catalog.ts";
 import { generateVideo } from "../tools/generate-video.ts";
@@ -17,6 +18,7 @@ import { TerminalUi } from "./terminal-ui.ts";
 
 const SUBJECT = "why the sea is salty";
 const STYLE = "documentary";
+const ON_PURPOSE = "(The sandbox fails here on purpose, to show you a failed post.)";
 /** Written by hand, as the prompt write_video_topic asks for it. Its facts were looked up. */
 export const TOPIC = [
   "Every river is secretly salty. [clear mountain river over pale stones, first light]",
@@ -35,7 +37,10 @@ export async function runDemo(host: Host): Promise<number> {
   const { env, temporaryDir, input, output } = host;
   const ui = new TerminalUi(host);
   ui.print(
-    "faceless-video-mcp: a topic becomes a published video. A sandbox stands in for the service, so nothing is paid or posted.",
+    inSentences(
+      "faceless-video-mcp: a topic becomes a published video.",
+      "A sandbox stands in for the service, so nothing is paid or posted.",
+    ),
   );
   try {
     const settings = {
@@ -109,7 +114,7 @@ async function drive(
     results.map(({ platform, ok, url, error }) =>
       ok
         ? `${platformTitle(platform)}: posted ${String(url)}`
-        : `${platformTitle(platform)}: not posted. ${String(error)} (The sandbox fails here on purpose, to show you a failed post.)`,
+        : `${platformTitle(platform)}: not posted. ${String(error)} ${ON_PURPOSE}`,
     ),
   );
 

@@ -18,7 +18,7 @@ import { TerminalUi } from "./terminal-ui.ts";
 const CHECK_NAMES = ["Node.js", "settings", "service", "key", "rate limit", "journal"];
 const SANDBOX_CHECK_NAMES = ["Node.js", "settings", "journal"];
 
-/** Prints the report. Returns the exit code: 1 if no video could be made, or with `shapes` if nothing answered. */
+/** Returns the exit code: 1 if no video could be made, or with `shapes` if nothing answered. */
 export async function runDoctor(
   { client, json, shapes }: Extract<Command, { name: "doctor" }>,
   host: Host,

@@ -1,6 +1,6 @@
 // Keeps the copy of this server that entries start. They name app/bin.cjs, which loads the folder of one
-// version. Every copy is written whole into a folder of its own before bin.cjs names it, so that no server that
-// runs or starts meanwhile lacks a file.
+// version. Every copy is written whole into a folder of its own before bin.cjs names it, so that no server
+// that runs or starts meanwhile lacks a file.
 
 import { existsSync } from "node:fs";
 import { cp, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";

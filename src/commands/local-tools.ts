@@ -106,7 +106,7 @@ export function openTools(
     finishPaidRequests: application.finishPaidRequests,
     guard: application.guard,
     unrecorded: application.unrecorded,
-    /** Undefined if the finished video is saved as it should be; otherwise whether the result says why it isn't. */
+    /** Undefined if the finished video is saved as it should be. `explained`: the result says why it isn't. */
     unsaved(jobId: unknown): "explained" | "unexplained" | undefined {
       if (config.saveDir === undefined || typeof jobId !== "string") return undefined;
       const record = jobs.get(jobId);
@@ -147,8 +147,8 @@ export function openTools(
       }
     },
     /**
-     * Follows the job, in spite of failed reads, until it has ended and its link was looked up, the time is over or
-     * the signal fires.
+     * Follows the job, in spite of failed reads, until it has ended and its link was looked up, the time is over
+     * or the signal fires.
      */
     async follow(jobId: unknown, forMs = MAX_WAIT_MS, onChange = showProgress) {
       await jobs.restore();

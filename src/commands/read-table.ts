@@ -1,5 +1,5 @@
-// Reads a table as spreadsheet programs write it: separated by commas, semicolons or tabs, with line ends in quoted
-// cells. Knows what its columns are called, not what they mean. Pure.
+// Reads a table as spreadsheet programs write it: separated by commas, semicolons or tabs, with line ends in
+// quoted cells. Knows what its columns are called, not what they mean. Pure.
 
 import papa from "papaparse";
 import { UsageError } from "../command-line.ts";

@@ -15,6 +15,7 @@ import { registerResources } from "../mcp/resources.ts";
 import { Subscriptions } from "../mcp/subscriptions.ts";
 import { Tasks } from "../mcp/tasks.ts";
 import { registerTools } from "../mcp/tools.ts";
+import { inSentences } from "../sentences.ts";
 import type { WebhookReceiver } from "../service/webhook-receiver.ts";
 import { openApplication } from "./create-application.ts";
 
@@ -95,7 +96,11 @@ async function openReceiver(
     return await receiveWebhooks({ port, onHint });
   } catch (error) {
     log.warn(
-      `FACELESS_WEBHOOK_PORT: port ${port} can't be opened (${errnoOf(error) ?? "unknown reason"}), so polling without webhooks is used. If another server process uses it, that one gets updates sooner.`,
+      inSentences(
+        `FACELESS_WEBHOOK_PORT: port ${port} can't be opened (${errnoOf(error) ?? "unknown reason"}),`,
+        "so polling without webhooks is used.",
+        "If another server process uses it, that one gets updates sooner.",
+      ),
     );
     return undefined;
   }

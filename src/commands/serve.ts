@@ -1,5 +1,5 @@
-// The MCP server on stdio. It answers what a client asks first by itself. All else waits for what answers calls, which
-// loads once the tools are listed, or with the first message that needs it.
+// The MCP server on stdio. It answers what a client asks first by itself. All else waits for what answers
+// calls, which loads once the tools are listed, or with the first message that needs it.
 
 import type { McpServer, ProtocolEra } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";

@@ -52,7 +52,7 @@ export function isOutsideProjects(words: readonly string[]): boolean {
   return starts.some((start) => start.every((word, index) => word === words[index]));
 }
 
-/** A command of this program for sh and PowerShell, from any folder. Until the first release there is nothing for npx. */
+/** A command of this program for sh and PowerShell, from any folder. Before the first release npx finds nothing. */
 export function commandOf(words: string, { files, isOnNpm }: Pick<Host, "files" | "isOnNpm">): string {
   // Windows PowerShell 5 has no &&.
   return isOnNpm
@@ -61,7 +61,7 @@ export function commandOf(words: string, { files, isOnNpm }: Pick<Host, "files" 
 }
 
 /**
- * The line that asks for the key and sets it in the shell named by its path, so that the key stands in no command.
+ * The line that asks for the key and sets it in the shell with this path, so that the key stands in no command.
  * PowerShell also keeps it for the programs that start later.
  */
 export function setKeyLine(shell: string | undefined, onWindows: boolean): string {

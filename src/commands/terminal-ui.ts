@@ -1,5 +1,5 @@
-// Shows a command's output: lines of the terminal's width, colours and a progress bar that moves in a terminal;
-// whole plain lines elsewhere.
+// Shows a command's output: lines of the terminal's width, colours and a progress bar that moves in a
+// terminal; whole plain lines elsewhere.
 
 import { once } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -73,7 +73,8 @@ export class TerminalUi {
 
   /** Shows how far something is. In a terminal the next bar takes the place of this one. */
   progress(done: number, total: number, label: string): void {
-    const bar = `  ${total === 0 ? "" : `[${"#".repeat(done)}${".".repeat(Math.max(0, total - done))}] `}${label}`;
+    const track = `[${"#".repeat(done)}${".".repeat(Math.max(0, total - done))}] `;
+    const bar = `  ${total === 0 ? "" : track}${label}`;
     if (bar === this.#bar) return;
     const isMoving = this.isTerminal && !this.#isDumb;
     if (isMoving && this.#bar !== "") this.#output.write("\u001B[A\u001B[2K");
@@ -83,8 +84,8 @@ export class TerminalUi {
   }
 
   /**
-   * Asks at a terminal. Anything but "y" or "yes" is a no, including the end of the input and the signal. What was typed
-   * before the question doesn't answer it.
+   * Asks at a terminal. Anything but "y" or "yes" is a no, also the end of the input and the signal, and so is what was
+   * typed before the question.
    */
   async confirm(question: string, signal?: AbortSignal): Promise<boolean> {
     await this.#dropTyped();
@@ -125,7 +126,7 @@ export class TerminalUi {
 /** The widest column of labels under which further lines of a text are indented. */
 const MAX_INDENT = 40;
 
-/** Breaks a line at its spaces, and indents what follows to its text, after a label or number. A link stays whole. */
+/** Breaks a line at its spaces, and indents what follows to its text, after a label or number. */
 export function wrap(line: string, width: number): string[] {
   const plain = stripVTControlCharacters(line);
   if (plain.length <= width) return [line];

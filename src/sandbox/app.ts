@@ -51,6 +51,7 @@ export function createApp(routes: readonly Route[], apiKey: string, rateLimit: R
 function checkKey(authorization = "", apiKey: string): void {
   const [, key] = /^bearer +(\S+)$/i.exec(authorization) ?? [];
   if (key === apiKey) return;
-  const message = `This key is not valid. The sandbox takes one key only: send Authorization: Bearer ${apiKey}.`;
-  throw new ServiceError(401, "unauthorized", message, { "WWW-Authenticate": "Bearer" });
+  const hint = `The sandbox takes one key only: send Authorization: Bearer ${apiKey}.`;
+  const headers = { "WWW-Authenticate": "Bearer" };
+  throw new ServiceError(401, "unauthorized", `This key is not valid. ${hint}`, headers);
 }

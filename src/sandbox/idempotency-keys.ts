@@ -1,5 +1,5 @@
-// Honours the standard's Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07): a request whose key comes again
-// is answered as the first one was. A refused request has done nothing, so its key stays free.
+// Honours the standard's Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07): a request whose key
+// comes again is answered as the first one was. A refused request has done nothing, so its key stays free.
 
 import { ServiceError } from "./service-error.ts";
 

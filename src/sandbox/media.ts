@@ -1,6 +1,6 @@
-// The files behind the sandbox's links: four clips that come in turn, one voiceover and one final video for all
-// jobs, made by scripts/pictures/sandbox-media.ts. A file exists once its job is that far. Players have no key, so
-// none is needed.
+// The files behind the sandbox's links: four clips that come in turn, one voiceover and one final video for
+// all jobs, made by scripts/pictures/sandbox-media.ts. A file exists once its job is that far. Players have
+// no key, so none is needed.
 
 import { readFile } from "node:fs/promises";
 import type { Account } from "./account.ts";

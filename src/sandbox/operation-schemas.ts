@@ -1,5 +1,5 @@
-// The inputs of the operations as JSON Schema. The build replaces this file with the finished JSON, and leaves out the
-// part of zod that makes it.
+// The inputs of the operations as JSON Schema. The build replaces this file with the finished JSON, and
+// leaves out the part of zod that makes it.
 
 import { z } from "zod";
 import { OPERATIONS } from "./operations.ts";

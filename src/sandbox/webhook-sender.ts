@@ -1,5 +1,5 @@
-// Delivers render.completed and render.failed to one address, as documented. Tries again while the answer is not
-// 2xx. The signature is not documented: it is made the way of https://www.standardwebhooks.com.
+// Delivers render.completed and render.failed to one address, as documented. Tries again while the answer is
+// not 2xx. The signature is not documented: it is made the way of https://www.standardwebhooks.com.
 
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 

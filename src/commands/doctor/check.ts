@@ -5,7 +5,7 @@ import { cleanServiceText } from "../../text.ts";
 
 export interface Check {
   readonly name: string;
-  /** `fail`: no video can be made. `skip`: not checked, so a video may be made. `warn`: it can, but something is wrong. */
+  /** `fail`: no video can be made. `skip`: it isn't known. `warn`: one can, but something is wrong. */
   readonly status: "ok" | "warn" | "skip" | "fail";
   /** The finding, without a full stop. */
   readonly detail: string;
@@ -63,7 +63,7 @@ export interface Report {
   readonly skipped: readonly string[];
 }
 
-/** Formats the report on the entry of the application `title`, or on this terminal: first what to fix, then what is fine. */
+/** Says first what to fix, then what is fine. `title`: the application whose entry was checked, if any. */
 export function formatReport(
   { ok, checks, skipped }: Report,
   title: string | undefined,
@@ -97,7 +97,7 @@ function headline({ ok, checks, skipped }: Report, title: string | undefined): s
   return `Before a video can be made, fix this${restart}:`;
 }
 
-/** Removes these keys, and whatever looks like one: a key may be in the wrong variable. The sandbox's is public. */
+/** Removes these keys, and what looks like one in the wrong variable. The sandbox's is public. */
 export function redactReport(text: string, keys: readonly (string | undefined)[]): string {
   // A word set as the key, such as "status", would be removed from the report itself.
   const known = keys.map((key = "") => key.trim()).filter((key) => key.startsWith("fl_"));

@@ -1,5 +1,5 @@
-// Finds this server's entries in the user's own files of a client, and says what is wrong with how they are written.
-// Reads no project's file: it may have come with a clone. Shows no value.
+// Finds this server's entries in the user's own files of a client, and says what is wrong with how they are
+// written. Reads no project's file: it may have come with a clone. Shows no value.
 
 import { readdir } from "node:fs/promises";
 import { isAbsolute, win32 } from "node:path";
@@ -166,7 +166,7 @@ function entriesIn(list: unknown): Named[] {
   return typeof list === "object" && list !== null ? Object.entries<unknown>({ ...list }) : [];
 }
 
-/** True for an entry with this server's name or program: a package for npx, or a file of a copy or a clone. */
+/** This server's package for npx, or its file in a copy or a clone. */
 const PROGRAM =
   /^faceless-video-mcp(?:@[\w.-]+)?(?:\.cmd)?$|[\\/]\.?faceless-video-mcp[\\/](?:app|dist)[\\/]bin\.cjs$/;
 
@@ -201,7 +201,10 @@ function judgeEntry(
   const written = [...program, ...data.args];
   const checks = [pass(name, path)];
   const risk = hijackRisk(written, cwd, format);
-  const takeOver = `${title} may start it in a project's folder, where ${risk}, so that a cloned project could run another program with your key`;
+  const takeOver = [
+    `${title} may start it in a project's folder, where ${risk},`,
+    "so that a cloned project could run another program with your key",
+  ].join(" ");
   const controlled = `in ${path} a path has a single \\, which stands for a control character`;
   if ([...written, cwd ?? ""].some((word) => /[\b\f\n\r\t]/.test(word) && /[A-Za-z]:/.test(word)))
     checks.push(fail(name, controlled, `Write each \\ of a path twice`));

@@ -40,9 +40,10 @@ export async function readClientFile(
   }
   // Windows PowerShell 5 writes UTF-16 with >.
   const isUtf16 = /^(?:fffe|feff)/.test(bytes.toString("hex", 0, 2)) || bytes.subarray(0, 200).includes(0);
+  const encoding = isUtf16 ? "UTF-16" : "another encoding than UTF-8";
   if (isUtf16 || !isUtf8(bytes))
     return {
-      problem: `${path} is in ${isUtf16 ? "UTF-16" : "another encoding than UTF-8"}, which ${format.title} can't read`,
+      problem: `${path} is in ${encoding}, which ${format.title} can't read`,
       fix: "Open it in a text editor, and save it again as UTF-8",
     };
   return parseFile(path, bytes.toString(), format);

@@ -1,5 +1,5 @@
-// Fills in an entry's placeholders as its client does, if they name a variable of this server: any other one of this
-// terminal may be a secret, which an entry could have sent to a service. Pure.
+// Fills in an entry's placeholders as its client does, if they name a variable of this server: any other one
+// of this terminal may be a secret, which an entry could have sent to a service. Pure.
 
 import type { Environment } from "../../config.ts";
 import type { ClientFormat } from "../client-formats.ts";
@@ -12,11 +12,11 @@ export interface Filled {
   readonly missing: readonly string[];
   /** True if only the client knows a part of the value. */
   readonly isHidden: boolean;
-  /** A placeholder that the client leaves unchanged, if there is one, without its fallback, which may be a secret. */
+  /** A placeholder that the client leaves unchanged, without its fallback, which may be a secret. */
   readonly left: string | undefined;
 }
 
-/** ${NAME}, ${env:NAME}, ${{ secrets.NAME }}, {env:NAME}, $NAME and %NAME%: each of them works in some client. */
+/** ${NAME}, ${env:NAME}, ${{ secrets.NAME }}, {env:NAME}, $NAME and %NAME%: each works in some client. */
 const ANY = /\$\{[^}]*\}|\{(?:env|file):[^}]*\}|^\$[A-Za-z_]\w*|^%[A-Z_]+%$/;
 
 export function fillIn(text: string, { fills }: ClientFormat, env: Environment): Filled {

@@ -1,5 +1,5 @@
-// Finds the program of an entry as clients do: on Windows, a name stands for a file with one of the endings of PATHEXT,
-// and cmd.exe runs batch files such as npx.cmd. Pure, except that it checks if a file exists.
+// Finds the program of an entry as clients do: on Windows, a name stands for a file with one of the endings
+// of PATHEXT, and cmd.exe runs batch files such as npx.cmd. Pure, except that it checks if a file exists.
 
 import { posix, win32 } from "node:path";
 import type { Environment } from "../../config.ts";

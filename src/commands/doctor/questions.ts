@@ -1,5 +1,5 @@
-// Says who asks the user before an order and before a post: the client by itself, this server through the client, or
-// nobody. Pure.
+// Says who asks the user before an order and before a post: the client by itself, this server through the
+// client, or nobody. Pure.
 
 import type { ClientName } from "../../command-line.ts";
 import { type Config, readConfig } from "../../config.ts";
@@ -22,7 +22,8 @@ export function checkQuestions(
     const server = setting === "off" ? false : asks?.server;
     if (answer === "deny") return pass(name, `${title} doesn't let the model use ${tool}`);
     if (setting === "always" && server === false) {
-      const problem = `${variable} is always, and ${title} doesn't show this server's question: ${tool} refuses each call`;
+      const unseen = `${variable} is always, and ${title} doesn't show this server's question`;
+      const problem = `${unseen}: ${tool} refuses each call`;
       const fix = `Set ${variable} to on if ${title}'s own question is enough`;
       return (tool === "generate_video" ? fail : warn)(name, problem, fix);
     }

@@ -16,8 +16,10 @@ import { type Check, fail, pass, warn } from "./check.ts";
 
 // Well below the 20 s that such a request has in the server.
 const ANSWER_MS = 8_000;
-const OTHER_ADDRESS =
-  "Set FACELESS_BASE_URL to the service's address, not to that of its website. On a public network, sign in to the network first";
+const OTHER_ADDRESS = inSentences(
+  "Set FACELESS_BASE_URL to the service's address, not to that of its website.",
+  "On a public network, sign in to the network first",
+);
 
 /** Ends at the first failure that makes further checks useless. Without a service nothing is checked. */
 export async function checkService(
@@ -40,12 +42,14 @@ export async function checkService(
     const answer = await requests.request(operation, { url }, read, { deadlineMs: ANSWER_MS });
     const tookMs = Math.round(clock.monotonicMs() - startedMs);
     if (!videoPageSchema.safeParse(answer.json).success) {
+      // Such as that of a sign-in page.
+      const title = answer.page?.trim() ? `: it says ${quote(answer.page, 100)}` : "";
       const showShapes = commandOf(
         `doctor --shapes${client === undefined ? "" : ` --client ${client}`}`,
         host,
       );
       const fix = `${OTHER_ADDRESS}. If the address is right, run ${quote(showShapes)} and report what it prints`;
-      return [fail("service", `something else answers at this address${wordsOf(answer)}`, fix)];
+      return [fail("service", `something else answers at this address${title}`, fix)];
     }
     return [
       pass("service", `${addressOf(config.baseUrl)} answers (${tookMs} ms)`),
@@ -58,11 +62,6 @@ export async function checkService(
   } finally {
     requests.close();
   }
-}
-
-/** A page's title, such as that of a sign-in page. */
-function wordsOf({ page = "" }: ParsedResponse): string {
-  return page.trim() === "" ? "" : `: it says ${quote(page, 100)}`;
 }
 
 function addressOf(baseUrl: URL): string {

@@ -1,9 +1,9 @@
-// Describes the form of a JSON value: names and types of its fields, and no value. A name is shown only if it stands
-// in the service's documents, since other names may be ids, accounts or titles. Pure.
+// Describes the form of a JSON value: names and types of its fields, and no value. A name is shown only if it
+// stands in the service's documents, since other names may be ids, accounts or titles. Pure.
 
 /** One field, in all places where the value has it. */
 export interface Field {
-  /** `videos[].jobId`: a list's elements have one path. `{1}` stands for a name that isn't shown, wherever it stands. */
+  /** `videos[].jobId`: a list's elements have one path. `{1}` is one name that isn't shown, in each place. */
   readonly path: string;
   /** Every form that its values have. */
   readonly forms: readonly string[];

@@ -1,5 +1,5 @@
-// Asks the service for all that is free and shows the form of its answers, so that it can be reported in public:
-// what differs from the documentation is then known without the account. Shows no value, id or link.
+// Asks the service for all that is free and shows the form of its answers, so that it can be reported in
+// public: what differs from the documentation is then known without the account. Shows no value, id or link.
 
 import type { Clock } from "../../clock.ts";
 import type { ServiceConfig } from "../../config.ts";
@@ -25,13 +25,6 @@ const DOCUMENTED = {
   error: ["error.code", "error.message"],
 };
 const RATE_LIMIT_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
-/** Ends of the documented paths, with the names of their operations. */
-const DOCUMENTED_OPERATIONS: readonly (readonly [string, RegExp])[] = [
-  ["POST /generate", /^post \S*\/generate$/],
-  ["GET /status/{jobId}", /^get \S*\/status\/\{[^/]+\}$/],
-  ["POST /publish", /^post \S*\/publish$/],
-  ["GET /videos", /^get \S*\/videos$/],
-];
 
 /** The names of the service's documentation. */
 const DOCUMENTED_NAMES: ReadonlySet<string> = new Set([
@@ -61,7 +54,7 @@ export interface Shapes {
   readonly answers: readonly AnswerShape[];
 }
 
-/** Sends GETs, and the call of a tool that only reads at the service's MCP endpoint. Never throws for an answer. */
+/** Sends GETs, and the call of a tool that only reads to the MCP endpoint. Never throws for an answer. */
 export async function readShapes(config: ServiceConfig, clock: Clock, nodeVersion: string): Promise<Shapes> {
   const requests = await RequestSender.open({ clock, random: Math.random, config });
   const ask = (operation: Operation, url: URL): Promise<ParsedResponse | string> =>
@@ -215,9 +208,7 @@ function describeOperations(document: unknown, isPublic: IsPublicName): readonly
       .filter(([method]) => /^(?:get|post|put|patch|delete)$/.test(method))
       .map(([method, operation]) => ({ method, path, item: objectOf(item), operation: objectOf(operation) })),
   );
-  const keys = operations.map(({ method, path }) => `${method} ${path}`);
-  const missing = DOCUMENTED_OPERATIONS.filter(([, pattern]) => !keys.some((key) => pattern.test(key)));
-  const lines = operations.slice(0, 50).map(({ method, path, item, operation }) => {
+  return operations.slice(0, 50).map(({ method, path, item, operation }) => {
     const listed = [item, operation].map((each): unknown => each["parameters"]).filter(Array.isArray);
     const named = listed.flat().map((parameter: unknown) => String(resolve(root, parameter)["name"]));
     const schema = valueAt(resolve(root, operation["requestBody"]), "content", "application/json", "schema");
@@ -226,19 +217,12 @@ function describeOperations(document: unknown, isPublic: IsPublicName): readonly
     const statuses = Object.keys(objectOf(operation["responses"])).filter((status) =>
       /^(?:\dXX|\d{3}|default)$/i.test(status),
     );
-    const isGuarded = method !== "post" || named.some((name) => /^idempotency-key$/i.test(name));
-    const isDocumented = DOCUMENTED_OPERATIONS.some(([, pattern]) => pattern.test(`${method} ${path}`));
     return [
       `${method.toUpperCase()} ${showPath(path, isPublic)}`,
-      shown.length > 0 && `takes ${shown.join(", ")}`,
-      statuses.length > 0 && `answers ${statuses.join(", ")}`,
-      isDocumented && !isGuarded && "declares no Idempotency-Key",
-      !isDocumented && "not documented",
-    ]
-      .filter(Boolean)
-      .join("; ");
+      ...(shown.length > 0 ? [`takes ${shown.join(", ")}`] : []),
+      ...(statuses.length > 0 ? [`answers ${statuses.join(", ")}`] : []),
+    ].join("; ");
   });
-  return [...lines, ...missing.map(([name]) => `${name} is documented, but not described here`)];
 }
 
 function showPath(path: string, isPublic: IsPublicName): string {
