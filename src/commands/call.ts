@@ -91,9 +91,11 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
     const { code } = failure.facts;
     const done = orderedJob && `The video was ordered and is job ${orderedJob}. The same call follows it.`;
     const isOfOtherSandbox = call?.config.startsSandbox === true && code === "not_found";
+    const tool = argv.filter((word) => Object.hasOwn(TOOL_SCHEMAS, word));
+    const help = commandOf(["call", ...tool, "--help"].join(" "), host);
     const message =
       failure instanceof UsageError
-        ? describeUsage(failure, argv, host)
+        ? `faceless-video-mcp: ${failure.message}; see ${help}`
         : inSentences(
             describeFailure(failure, effect, host.clock.now(), done),
             isOfOtherSandbox && aboutSandboxes(host),
@@ -102,11 +104,6 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
     const value = { error: { ...errorMeta(failure), message: textFor("model", message) }, ...job };
     return show(value, message, exitCodeOf(failure), ui);
   }
-}
-
-function describeUsage({ message }: UsageError, argv: readonly string[], host: Host): string {
-  const tool = argv.filter((word) => Object.hasOwn(TOOL_SCHEMAS, word));
-  return `faceless-video-mcp: ${message}; see ${commandOf(["call", ...tool, "--help"].join(" "), host)}`;
 }
 
 function aboutSandboxes(host: Host): string {

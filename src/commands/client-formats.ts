@@ -34,11 +34,9 @@ export interface Placeholders {
 export type Permission = "ask" | "allow" | "deny";
 
 export interface ClientFormat {
-  /** The name of the application. */
   readonly title: string;
   /** The user's own files, the one that wins first. `filesOf` names the folder that each begins with. */
   readonly files: readonly string[];
-  /** Its files on Windows, if they differ. */
   readonly windowsFiles?: readonly string[];
   /** How to open the file in the application. */
   readonly menu?: string;
@@ -62,7 +60,6 @@ export interface ClientFormat {
   readonly isList?: true;
   /** The client's own command that adds the entry, whose parts are in capitals. */
   readonly addCommand?: string;
-  /** The client's own command that removes the entry. */
   readonly removeCommand?: string;
   /** True if `addCommand` fails as long as there is an entry. */
   readonly addsOnly?: true;
@@ -87,7 +84,6 @@ export interface ClientFormat {
   readonly trust?: string;
   /** Where to write the shared fields, if its own command leaves them out, and why they are needed. */
   readonly addition?: string;
-  /** Further notes. */
   readonly note?: string;
   /**
    * True if it is an application without projects: it starts servers in no project's folder, and looks for

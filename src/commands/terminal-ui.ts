@@ -56,10 +56,6 @@ export class TerminalUi {
     this.printWhole(escapeUnsafe(redact(JSON.stringify(value, undefined, 2))));
   }
 
-  get isTerminal(): boolean {
-    return this.#output.isTTY === true;
-  }
-
   get isColoured(): boolean {
     return this.#output.hasColors?.() === true;
   }
@@ -76,7 +72,7 @@ export class TerminalUi {
     const track = `[${"#".repeat(done)}${".".repeat(Math.max(0, total - done))}] `;
     const bar = `  ${total === 0 ? "" : track}${label}`;
     if (bar === this.#bar) return;
-    const isMoving = this.isTerminal && !this.#isDumb;
+    const isMoving = this.#output.isTTY === true && !this.#isDumb;
     if (isMoving && this.#bar !== "") this.#output.write("\u001B[A\u001B[2K");
     this.#bar = bar;
     // Wrapped, it could not be replaced.

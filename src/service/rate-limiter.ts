@@ -140,6 +140,6 @@ function msUntil(value: ResponseHeaders[string], nowMs: number): number | undefi
   return Number.isNaN(timeMs) ? undefined : Math.min(MAX_WAIT_MS, Math.max(0, timeMs - nowMs));
 }
 
-function readNumber(value: ResponseHeaders[string]): number | undefined {
+export function readNumber(value: ResponseHeaders[string]): number | undefined {
   return /^\d+(?:\.\d+)?$/.test(String(value)) ? Number(value) : undefined;
 }

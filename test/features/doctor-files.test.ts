@@ -155,7 +155,7 @@ test.each<[string, (path: string) => unknown]>([
 });
 
 test("doctor says that a file is nested too deeply", async () => {
-  const { code, problems } = await doctorOn("cursor", `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`);
+  const { code, problems } = await doctorOn("cursor", `${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`);
 
   expect([code, problems]).toEqual([
     1,

@@ -4,6 +4,7 @@ import type { ClientName } from "../../command-line.ts";
 import { BridgeError } from "../../errors.ts";
 import { type ParsedResponse, type ServiceResponse, videoPageSchema } from "../../service/responses.ts";
 import { OPERATIONS } from "../../service/client.ts";
+import { readNumber } from "../../service/rate-limiter.ts";
 import { RequestSender } from "../../service/request-sender.ts";
 import { TransportFailure } from "../../service/transport-failure.ts";
 import type { ServiceConfig } from "../../config.ts";
@@ -88,8 +89,8 @@ function checkFailure(error: BridgeError, address: string, hasKey: boolean): rea
 
 /** How many requests the service allows for now. */
 function checkRateLimit({ headers }: ServiceResponse): readonly Check[] {
-  const remaining = countOf(headers["x-ratelimit-remaining"]);
-  const limit = countOf(headers["x-ratelimit-limit"]);
+  const remaining = readNumber(headers["x-ratelimit-remaining"]);
+  const limit = readNumber(headers["x-ratelimit-limit"]);
   // A limit of 0 on a good answer means no limit.
   if (remaining === undefined || limit === 0) return [];
   const detail = `${remaining}${limit === undefined ? "" : ` of ${limit}`} requests left for now`;
@@ -98,8 +99,4 @@ function checkRateLimit({ headers }: ServiceResponse): readonly Check[] {
       ? pass("rate limit", detail)
       : warn("rate limit", detail, "Wait a few minutes, and see what else uses this key"),
   ];
-}
-
-function countOf(header: string | string[] | undefined): number | undefined {
-  return typeof header === "string" && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
 }

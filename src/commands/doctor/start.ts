@@ -148,14 +148,10 @@ const INITIALIZE = request(1, "initialize", {
   clientInfo: { name: "faceless-video-mcp-doctor", version: "1" },
 });
 
-interface StartOptions {
-  readonly platform: NodeJS.Platform;
+interface StartOptions extends Pick<Host, "platform" | "interrupted" | "env"> {
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
   /** The time limit for starting and listing the tools. */
   readonly limitMs: number;
-  /** Ends what was started immediately. */
-  readonly interrupted: AbortSignal;
   /** Removes the entry's secrets from what the program says. */
   readonly redact: Redact;
 }
