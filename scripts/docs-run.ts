@@ -82,8 +82,8 @@ export async function runDaily(script: string): Promise<string[]> {
     stdio: ["ignore", "pipe", "inherit"],
   });
   try {
-    const [greeting]: unknown[] = await once(sandbox.stdout, "data");
-    const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(String(greeting)) ?? [];
+    const greeting: readonly unknown[] = await once(sandbox.stdout, "data");
+    const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(String(greeting[0])) ?? [];
     const env = { PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`, HOME: home, TZ: "UTC" };
     const day = new Date().toISOString().slice(0, 10);
     mkdirSync(join(home, "topics"));

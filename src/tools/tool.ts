@@ -130,7 +130,7 @@ const MAX_QUOTED = 60;
 const MAX_GUIDANCE = 5_000;
 /** The bytes that are reserved for sentences that are added to a summary. */
 const RESERVED_BYTES = 500;
-const JOURNAL_ERRORS: readonly string[] = ["journal_unreadable", "journal_unwritable"];
+const JOURNAL_ERRORS: readonly string[] = ["not_configured", "journal_unreadable", "journal_unwritable"];
 const SANDBOX_NOTICE = "This is a sandbox: sample clips, nothing was rendered, charged or posted.";
 
 /** A result in this computer's time, of a size that a model can read. */

@@ -87,7 +87,7 @@ test.each([
   [
     "only a key",
     { api_key: KEY },
-    "This server is not set up: “Service address” is not set. This call started no video and spent no credits. The same call would fail again. Tell the user: “Service address”: Set it to the service's address, such as https://videos.example.com. Then switch this extension off and on again. To try it without an account, turn on “Sandbox” in this extension's settings.",
+    "This server is not set up: “Service address” is not set. This call started no video and spent no credits. The same call would fail again. Tell the user: “Service address”: Set it to the service's address, such as https://videos.example.com. Put that into this extension's settings. Then switch this extension off and on again. To try it without an account, turn on “Sandbox” in this extension's settings.",
   ],
   ["only an address", { base_url: "https://videos.test" }, "“Your key” is not set"],
   [

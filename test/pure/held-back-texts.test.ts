@@ -119,11 +119,16 @@ async function rendered(name: string, error: BridgeError, effect: Effect): Promi
   return `${name} [${error.facts.code}]\n  To a model: ${textFor("model", text)}\n  To a person: ${textFor("person", text)}\n`;
 }
 
-/** What `call` says if it can't ask. */
-async function unasked(setting: string): Promise<string> {
-  const { call } = await callingComputer({}, { FACELESS_CONFIRM_GENERATE: setting });
-  const { stderr } = await call([...ORDER, "--yes"].slice(0, setting === "always" ? undefined : -1));
-  return `without a terminal, ${setting} [declined]\n  To a person: ${stderr}`;
+/** Orders by `call` without a terminal, with the setting that stops each. */
+const CALLS: readonly (readonly [name: string, args: readonly string[], env: Record<string, string>])[] = [
+  ["without --yes [declined]", ORDER, { FACELESS_CONFIRM_GENERATE: "on" }],
+  ["with --yes, always [declined]", [...ORDER, "--yes"], { FACELESS_CONFIRM_GENERATE: "always" }],
+  ["without an address [not_configured]", [...ORDER, "--yes"], { FACELESS_BASE_URL: "" }],
+];
+
+async function called(args: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
+  const { call } = await callingComputer({}, env);
+  return `  To a person: ${(await call(args)).stderr}`;
 }
 
 test("every call that is held back says why, that nothing was done, and what to do", async () => {
@@ -138,8 +143,10 @@ test("every call that is held back says why, that nothing was done, and what to 
     }),
   );
 
-  const terminal = await Promise.all(["on", "always"].map(unasked));
-  await expect([...chapters, "# A call that can't ask\n", ...terminal].join("\n")).toMatchFileSnapshot(
+  const calls = await Promise.all(
+    CALLS.map(async ([name, args, env]) => `${name}\n${await called(args, env)}`),
+  );
+  await expect([...chapters, "# `call` without a terminal\n", ...calls].join("\n")).toMatchFileSnapshot(
     "../contract/held-back.txt",
   );
 });
