@@ -140,12 +140,8 @@ export function toResult(guidance: Guidance, result: object, notice?: string): T
   // No field of the service speaks in our place.
   const { summary: _, nextStep: __, ...fields } = inLocalTime({ ...result });
   const { value, truncation } = truncateToFit(fields, MAX_RESULT_BYTES - bytes - RESERVED_BYTES);
-  const isCut = truncation !== undefined;
-  return {
-    summary: inSentences(summary, isCut && describeTruncation(truncation), notice),
-    nextStep,
-    fields: value,
-  };
+  const isCut = truncation && describeTruncation(truncation);
+  return { summary: inSentences(summary, isCut, notice), nextStep, fields: value };
 }
 
 /** A result as a model reads it: its summary and next step first. */
@@ -225,27 +221,23 @@ export function describeUnrecorded(unrecorded: Unrecorded | undefined): Text | u
 }
 
 /** Accepts what has one meaning: models write numbers as texts, lists of one, and null for no value. */
-function readArguments(
-  { coercions = {}, literalArguments = [], input }: ReadableTool,
-  args: unknown,
-): unknown {
+function readArguments({ coercions = {}, literalArguments = [], input }: Tool, args: unknown): unknown {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
   const { shape } = input();
-  const isKnown = (name: string) => Object.hasOwn(shape, name);
-  for (const name of Object.keys(shape)) refuseDamage(name, Reflect.get(args, name));
-  const given = Object.entries<unknown>({ ...args })
-    .filter(([name]) => isKnown(name) || !ADDED_BY_CLIENTS.test(name))
-    .map(([name, value]) => [name, shape[name] instanceof z.ZodArray ? value : withoutList(value)] as const)
-    .filter(([name, value]) => !isAbsent(value) && (literalArguments.includes(name) || !isNullWord(value)));
-  return Object.fromEntries(
-    given.map(([name, value]) => [name, Object.hasOwn(coercions, name) ? coercions[name]?.(value) : value]),
-  );
+  const given = Object.entries<unknown>({ ...args }).flatMap(([name, written]) => {
+    const isKnown = Object.hasOwn(shape, name);
+    if (!isKnown && ADDED_BY_CLIENTS.test(name)) return [];
+    if (isKnown) refuseDamage(name, written);
+    const isOne = Array.isArray(written) && written.length === 1 && !(shape[name] instanceof z.ZodArray);
+    const value: unknown = isOne ? written[0] : written;
+    if (isAbsent(value) || (isNullWord(value) && !literalArguments.includes(name))) return [];
+    return [[name, Object.hasOwn(coercions, name) ? coercions[name]?.(value) : value] as const];
+  });
+  return Object.fromEntries(given);
 }
 
 /** What clients such as Cline and n8n add to each call by themselves: the model can't leave it out. */
 const ADDED_BY_CLIENTS = /^(?:_.*|task_progress|toolCallId|sessionId|action|chatInput|tool)$/s;
-
-type ReadableTool = Pick<Tool, "coercions" | "literalArguments" | "input">;
 
 /** Checks the arguments. A tool that only reads ignores unknown ones, unless a known one is wrong, too. */
 function parseArguments<Input extends z.ZodObject>(tool: Tool<Input>, given: unknown) {
@@ -269,10 +261,6 @@ function refuseDamage(name: string, value: unknown): void {
       "Call again with the whole text as it was meant, in UTF-8.",
     );
   }
-}
-
-function withoutList(value: unknown): unknown {
-  return Array.isArray(value) && value.length === 1 ? value[0] : value;
 }
 
 function nameArguments(names: readonly string[]): string {
@@ -341,11 +329,9 @@ const TYPES: Readonly<Record<string, string>> = {
 function describeIssue(issue: z.core.$ZodIssue): string {
   const value = issue.input;
   const isText = typeof value === "string";
-  // Nobody reads more of it, and JSON of any depth could not be written.
-  const json = isText
-    ? ""
-    : cleanServiceText(JSON.stringify(mapTexts(value, (text) => cutText(text, MAX_QUOTED), 3)), MAX_QUOTED);
-  const shown = `${isText ? quote(value, MAX_QUOTED) : json} `;
+  // JSON of any depth could not be written.
+  const short = () => JSON.stringify(mapTexts(value, (text) => cutText(text, MAX_QUOTED), 3));
+  const shown = `${isText ? quote(value, MAX_QUOTED) : cleanServiceText(short(), MAX_QUOTED)} `;
   const isOwnMessage = !issue.message.startsWith("Invalid input");
   if (issue.code === "invalid_type" && !isOwnMessage)
     return `${shown}must be ${TYPES[issue.expected] ?? issue.expected}`;
