@@ -34,12 +34,7 @@ const SAME_INTERRUPT_MS = 500;
 /** How long each address of a host may take to connect. Node's own 250 ms are too short for distant hosts. */
 const ADDRESS_ATTEMPT_MS = 2_000;
 
-/** Thrown if a command needs the home folder of a user who has none. */
-class NoHomeFolder extends Error {
-  constructor() {
-    super("this user has no home folder. Set HOME to a folder that this user can write to.");
-  }
-}
+const NO_HOME = new Error("this user has no home folder. Set HOME to a folder that this user can write to.");
 
 // A reader that has gone away is not a reason for a stack trace.
 let stdoutError: Error | undefined;
@@ -89,10 +84,13 @@ function failCommand(error: unknown): void {
 
 /** Only the system's own messages are shown: another one, or the stack, might hold anything. */
 function describeFault(error: unknown): string {
-  if (error instanceof NoHomeFolder) return error.message;
-  const isOfSystem = error instanceof Error && "syscall" in error;
-  const name = error instanceof Error ? error.name : "unknown error";
-  return `this program itself failed (${isOfSystem ? error.message : name}). Please report it with the command that you ran`;
+  if (error === NO_HOME) return NO_HOME.message;
+  const name = error instanceof Error && "syscall" in error ? error.message : nameOf(error);
+  return `this program itself failed (${name}). Please report it with the command that you ran`;
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : "unknown error";
 }
 
 async function tellOfHelp(problem: string): Promise<void> {
@@ -193,9 +191,7 @@ async function runServer(config: Config): Promise<void> {
   };
   onSignals(() => shutdown(0));
   const fail = (error: unknown) => {
-    // The stack might hold anything, so it is not shown.
-    const name = error instanceof Error ? error.name : "unknown error";
-    process.stderr.write(`faceless-video-mcp error: this server itself failed (${name}) and ends\n`);
+    process.stderr.write(`faceless-video-mcp error: this server itself failed (${nameOf(error)}) and ends\n`);
     shutdown(1);
   };
   for (const event of FAULTS) process.off(event, failCommand).on(event, fail);
@@ -278,7 +274,7 @@ function findHome(): string {
 
 /** Throws if there is no home folder, which holds the files of clients. */
 function requireHome({ homeDir }: Host): void {
-  if (homeDir === "") throw new NoHomeFolder();
+  if (homeDir === "") throw NO_HOME;
 }
 
 function onSignals(end: (signal: NodeJS.Signals) => void): void {

@@ -2,6 +2,7 @@
 // what to do next; whether it is retryable is decided where it is made. Knows nothing of HTTP, MCP or tools.
 
 import { inSentences, say, type Text, textFor } from "./sentences.ts";
+import { quoteName } from "./text.ts";
 
 /** Everything that can go wrong. docs/ERRORS.md explains each code. */
 export type ErrorCode =
@@ -129,7 +130,7 @@ export function endWithAnswer(
   { status, serviceMessage: { code } = {} }: Pick<BridgeErrorFacts, "status" | "serviceMessage">,
 ): string {
   const answer = [
-    code !== undefined && `service code ${quoteCode(code)}`,
+    code !== undefined && `service code ${quoteName(code)}`,
     status !== undefined && `HTTP ${status}`,
   ].filter(Boolean);
   return `${sentence}${answer.length === 0 ? "" : ` (${answer.join(", ")})`}.`;
@@ -166,11 +167,6 @@ export function describeFailure(error: BridgeError, effect: Effect, nowMs: numbe
 export function errorMeta({ facts }: BridgeError): Record<string, unknown> {
   const { code, status, outcome, retryable, retryAfterSeconds } = facts;
   return { code, status, outcome, retryable, retryAfterSeconds };
-}
-
-/** A code is one short word; anything more is the service's prose and must not read like ours. */
-function quoteCode(code: string): string {
-  return /^[a-z0-9_]{1,20}$/.test(code) ? code : JSON.stringify(code);
 }
 
 function againSentence(facts: BridgeErrorFacts): string | undefined {

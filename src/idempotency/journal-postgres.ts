@@ -260,18 +260,13 @@ export class JournalPostgres implements JournalStore {
     const { password } = this.#address;
     if (password === "" && (code === "28P01" || words.startsWith("SASL")))
       return new JournalError(use, this.place, "the database asks for a password, and none is set", PASSWORD);
+    const [, fix] = FIXES.find(([pattern]) => pattern.test(`${code} ${words}`)) ?? [];
     // A server that got the password could repeat it in its error.
-    const isOpenOnly = words.includes("does not support SSL");
-    const isUntrusted = /CERT|SIGNATURE|TLS/.test(code);
-    const fix = FIXES[code] ?? (isUntrusted ? CERTIFICATE : isOpenOnly ? OPEN_ONLY : REACH);
     const quoted = quote(createRedact(password)(words), MAX_REASON_CHARACTERS);
     return new JournalError(use, this.place, quoted, use === "understood" ? undefined : fix);
   }
 }
 
-const REACH = "make sure that the database runs, is awake and can be reached from here";
-const NO_ROUTE =
-  "check the spelling of the host in FACELESS_JOURNAL_URL, and that this computer is online; a host with IPv6 addresses alone, such as Supabase's direct one, needs a network with IPv6, or else the address of its pooler";
 const RIGHTS =
   "let the owner of the database make the table as docs/GATEWAYS.md shows and grant its user select and insert on it, with a policy for both if row-level security is on";
 const UNTRUSTED = "another role of the database could run its own code in it";
@@ -279,34 +274,37 @@ const REMAKE =
   "let the owner of the database look at this table, and remove its triggers or make it anew as docs/GATEWAYS.md shows";
 const NOT_AN_ENTRY =
   "look at the list of videos and at the accounts for what that row may have held, then let the owner of the database remove it";
-const CHECK_LOGIN = "check the user, the password and the database in FACELESS_JOURNAL_URL";
 const PASSWORD = `put the password into FACELESS_JOURNAL_URL, as in ${DATABASE_EXAMPLE}, or into PGPASSWORD beside it`;
-const CERTIFICATE =
-  "check the host in FACELESS_JOURNAL_URL and the certificate of the database; a certificate authority of its own is named with sslrootcert=FILE, and with sslmode=require any certificate will do";
-const OPEN_ONLY =
-  "add sslmode=disable to FACELESS_JOURNAL_URL if the network between is your own, or let the database use TLS";
-const ASLEEP = "wait a minute until the database has started or has a free connection";
-const ENCODING = "remove the rows that are not in the encoding of the database";
 
-/** The user's fix, by Postgres's or Node's code. */
-const FIXES: Readonly<Record<string, string>> = {
-  "42501": RIGHTS,
-  [READ_ONLY]: "name the primary database in FACELESS_JOURNAL_URL, as this one can only be read",
-  "28P01": CHECK_LOGIN,
-  "28000": CHECK_LOGIN,
-  "3D000": CHECK_LOGIN,
-  "57P03": ASLEEP,
-  "53300": ASLEEP,
-  "53100": "free some space on the disk of the database",
-  "22021": ENCODING,
-  "22P05": ENCODING,
-  "08P01":
+/** The user's fix, by Postgres's or Node's code, or by the words of an error that has none. */
+const FIXES: readonly (readonly [code: RegExp, fix: string])[] = [
+  [/^42501 /, RIGHTS],
+  [/^25006 /, "name the primary database in FACELESS_JOURNAL_URL, as this one can only be read"],
+  [/^(28P01|28000|3D000) /, "check the user, the password and the database in FACELESS_JOURNAL_URL"],
+  [/^(57P03|53300) /, "wait a minute until the database has started or has a free connection"],
+  [/^53100 /, "free some space on the disk of the database"],
+  [/^(22021|22P05) /, "remove the rows that are not in the encoding of the database"],
+  [
+    /^08P01 /,
     "remove options from FACELESS_JOURNAL_URL and PGOPTIONS, or name the database itself instead of its pooler",
-  ENOTFOUND: NO_ROUTE,
-  EHOSTUNREACH: NO_ROUTE,
-  ENETUNREACH: NO_ROUTE,
-  ENOENT: "check the path of the socket or of sslrootcert in FACELESS_JOURNAL_URL",
-};
+  ],
+  [
+    /^(ENOTFOUND|EHOSTUNREACH|ENETUNREACH) /,
+    "check the spelling of the host in FACELESS_JOURNAL_URL, and that this computer is online; a host with IPv6 " +
+      "addresses alone, such as Supabase's direct one, needs a network with IPv6, or else the address of its pooler",
+  ],
+  [/^ENOENT /, "check the path of the socket or of sslrootcert in FACELESS_JOURNAL_URL"],
+  [
+    /^\S*(CERT|SIGNATURE|TLS)/,
+    "check the host in FACELESS_JOURNAL_URL and the certificate of the database; a certificate authority of its " +
+      "own is named with sslrootcert=FILE, and with sslmode=require any certificate will do",
+  ],
+  [
+    / .*does not support SSL/s,
+    "add sslmode=disable to FACELESS_JOURNAL_URL if the network between is your own, or let the database use TLS",
+  ],
+  [/^/, "make sure that the database runs, is awake and can be reached from here"],
+];
 
 async function clientConfigOf(address: DatabaseAddress): Promise<ClientConfig> {
   const { verify, rootCert, password, user, ...rest } = address;

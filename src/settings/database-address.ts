@@ -1,7 +1,7 @@
 // Reads the address of a Postgres database as psql does, or says which part of it isn't honoured. Pure. Never
 // shows a value.
 
-import { parse } from "pg-connection-string";
+import { type ConnectionOptions, parse } from "pg-connection-string";
 import { isLoopback } from "./loopback.ts";
 import { IN_QUOTES, isMistake, isQuoted, type Mistake, parseFolder, parseWhole } from "./values.ts";
 
@@ -127,34 +127,21 @@ function partsOf(text: string): Readonly<Record<string, string>> | undefined {
     /^postgres(?:ql)?:\/\/([^/?]*)([^?]*)(?:\?(.*))?$/s.exec(text) ?? [];
   if (authority === undefined) return undefined;
   const hosts = authority.slice(authority.lastIndexOf("@") + 1);
-  // The parser knows one host alone.
-  const read = hosts.includes(",") ? { host: hosts } : tryParse(`postgres://${authority}${path}`);
-  if (read === undefined) return undefined;
-  const { database: dbname, ...others } = read;
+  let read: Partial<ConnectionOptions>;
+  try {
+    // The parser knows one host alone.
+    read = hosts.includes(",") ? { host: hosts } : parse(`postgres://${authority}${path}`);
+  } catch {
+    return undefined;
+  }
+  const { host, port, user, password, database: dbname } = read;
   // psql takes a + for itself.
   const queried = new URLSearchParams(query.replaceAll("+", "%2B"));
-  const all = [...Object.entries({ dbname, ...others }), ...queried];
+  const all = [...Object.entries({ dbname, host, port, user, password }), ...queried];
   const isEmpty = (name: string, value: unknown) => !value && HONOURED.includes(name);
   return Object.fromEntries(
     all.flatMap(([name, value]) => (isEmpty(name, value) ? [] : [[name, value ?? ""]])),
   );
-}
-
-interface Read {
-  readonly host?: string | null;
-  readonly port?: string | null;
-  readonly user?: string | undefined;
-  readonly password?: string | undefined;
-  readonly database?: string | null | undefined;
-}
-
-function tryParse(text: string): Read | undefined {
-  try {
-    const { host, port, user, password, database } = parse(text);
-    return { host, port: port ?? null, user, password, database };
-  } catch {
-    return undefined;
-  }
 }
 
 function isHonoured(name: string, value: string): boolean {

@@ -1,7 +1,7 @@
 // Finds out if a topic is in another language than the spoken one. English alone is named. Pure.
 
 import type { OrderWarning } from "../../idempotency/generate-once.ts";
-import { say } from "../../sentences.ts";
+import { inSentences, say, type Text } from "../../sentences.ts";
 import { languageName } from "../../service/languages.ts";
 import { likelyLanguage, readWords, type Word, wordsWrittenIn } from "../../service/words.ts";
 import { otherLanguage } from "./language-scores.ts";
@@ -23,31 +23,30 @@ export interface LanguageReview {
 export function reviewLanguage(spoken: string, language: string): LanguageReview {
   const words = readWords(spoken.slice(0, MAX_CHARACTERS));
   const name = languageName(language);
-  const spoke = `The voice would speak ${name}, but`;
+  const doubt = (found: string, advice: Text) => ({
+    finding: `The voice would speak ${name}, but ${found}.`,
+    advice,
+  });
   const other = otherLanguage(words, language);
   if (other === "en") {
-    const warning = {
-      finding: `${spoke} the topic reads like English.`,
-      advice: say`[Call again with language "en"|Repeat the call with --language en], or write the topic in ${name}.`,
-    };
-    return { warning, measuredAs: "en", isCertain: true };
+    const advice = say`[Call again with language "en"|Repeat the call with --language en], or write the topic in ${name}.`;
+    return { warning: doubt("the topic reads like English", advice), measuredAs: "en", isCertain: true };
   }
   const advice = `Call again with the topic's language, or write the topic in ${name}.`;
   const foreign = findForeignScript(words, language);
   if (foreign !== undefined) {
     const script = scriptName(language);
-    const warning = {
-      finding: `${spoke} ${foreign.length} of the topic's ${words.length} words are in another script.`,
-      // Words of the language itself in Latin letters, perhaps.
-      advice:
-        script === "Latin"
-          ? advice
-          : say`If the topic is in ${name}, [ask the user whether to |]write the same words in ${script} letters. If it is in another language, call again with that one.`,
-    };
+    // Words of the language itself in Latin letters, perhaps.
+    const others = inSentences(
+      say`If the topic is in ${name}, [ask the user whether to |]write the same words in ${script} letters.`,
+      "If it is in another language, call again with that one.",
+    );
+    const found = `${foreign.length} of the topic's ${words.length} words are in another script`;
+    const warning = doubt(found, script === "Latin" ? advice : others);
     return { warning, measuredAs: likelyLanguage(foreign), isCertain: false };
   }
   if (other === undefined) return { measuredAs: language, isCertain: true };
-  const warning = { finding: `${spoke} the topic doesn't read like ${name}.`, advice };
+  const warning = doubt(`the topic doesn't read like ${name}`, advice);
   return { warning, measuredAs: language, isCertain: false };
 }
 
