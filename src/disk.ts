@@ -88,18 +88,11 @@ export function orMissing<Found, Missing>(
 }
 
 /** Network drives, FUSE and shared folders of virtual machines can't flush, each with its own error. */
-const CANT_FLUSH: ReadonlySet<string | undefined> = new Set([
-  "EACCES",
-  "EINVAL",
-  "ENOSYS",
-  "ENOTSUP",
-  "ENOTTY",
-  "EPERM",
-]);
+const CANT_FLUSH = /^E(?:ACCES|INVAL|NOSYS|NOTSUP|NOTTY|PERM)$/;
 
 /** Resolves when the file's bytes are on its disk, or with its file system alone if that is all it can do. */
 export async function flush(file: Pick<FileHandle, "sync">): Promise<void> {
   await file.sync().catch((error: unknown) => {
-    if (!CANT_FLUSH.has(errnoOf(error))) throw error;
+    if (!CANT_FLUSH.test(errnoOf(error) ?? "")) throw error;
   });
 }

@@ -191,8 +191,9 @@ export class JournalPostgres implements JournalStore {
 
   /** The connection; a new one if there is none, or the last one is over. */
   #renew(limitMs: number): Connection {
-    if (this.#connection === undefined || this.#isOver(this.#connection))
-      this.#connection = this.#connect(limitMs);
+    const { socket, keptUntilMs = 0 } = this.#connection ?? {};
+    const isOver = socket?.destroyed !== false && this.#clock.monotonicMs() >= keptUntilMs;
+    if (this.#connection === undefined || isOver) this.#connection = this.#connect(limitMs);
     return this.#connection;
   }
 
@@ -223,10 +224,6 @@ export class JournalPostgres implements JournalStore {
       this.#cancelIdle();
       this.#cancelIdle = this.#clock.after(MAX_IDLE_MS, () => void this.#connection?.socket.destroy());
     }
-  }
-
-  #isOver({ socket, keptUntilMs }: Connection): boolean {
-    return socket.destroyed && this.#clock.monotonicMs() >= keptUntilMs;
   }
 
   #connect(limitMs: number): Connection {

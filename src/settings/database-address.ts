@@ -39,17 +39,7 @@ const VERIFY: ReadonlyMap<string, readonly [Verify, Verify]> = new Map([
 const DEFAULT_SSL_MODE = "verify-full";
 const MAY_BE_OPEN = new Set([undefined, "allow", "prefer"]);
 
-const HONOURED = [
-  "host",
-  "port",
-  "user",
-  "password",
-  "dbname",
-  "options",
-  "sslmode",
-  "sslrootcert",
-  "channel_binding",
-];
+const HONOURED = "host port user password dbname options sslmode sslrootcert channel_binding".split(" ");
 /** Parts that change nothing here. Hosters add those from pgbouncer on for drivers other than psql's. */
 const WITHOUT_EFFECT = new Set(
   `connect_timeout application_name fallback_application_name client_encoding keepalives keepalives_idle

@@ -66,17 +66,9 @@ function unreadyError(job: Job | undefined, maxWaitSeconds: number): BridgeError
   return obstacle && notPublished("not_ready", ...obstacle);
 }
 
-/** The error for names that can't be platforms' ids. */
-export function unusableError(
-  names: readonly string[],
-  connected: readonly ConnectedPlatform[] | undefined,
-): BridgeError {
-  return nameError("invalid_input", names, connected);
-}
-
 /** Says what each name is instead of the id of a connected platform, and what to do. */
-function nameError(
-  code: ErrorCode,
+export function nameError(
+  code: "invalid_input" | "not_connected",
   names: readonly string[],
   connected: readonly ConnectedPlatform[] | undefined,
 ): BridgeError {
@@ -87,9 +79,12 @@ function nameError(
   const [others, unclear] = [of("otherwise"), of("unclear")];
   const quoted = (list: readonly { readonly name: string }[]) =>
     inWords(list.map(({ name }) => quote(name, 60)));
+  const ids = unclear.length === 1 ? "a platform's id" : "platforms' ids";
   const needsIds = unclear.length > 0 || accounts.some(({ on }) => on === undefined);
   const expiredTitles = [...new Set(expired.map(({ account }) => titleOf(account.platform)))];
-  const usable = usablePlatforms(connected ?? []);
+  const accountsToUse = (connected ?? []).filter((account) => unusableState(account) === undefined);
+  const usable = [...new Set(accountsToUse.map(({ platform }) => platformId(platform)))];
+  const meant = others.map(({ name, id }) => `${quoteName(name)} is probably ${quoteName(id)}`);
   const absentTitles = [...new Set(absent.map(({ id }) => titleOf(id)))];
   return notPublished(
     code,
@@ -98,8 +93,7 @@ function nameError(
       ...new Set(expired.map(({ account }) => describeUnusable(account))),
       absent.length > 0 && `No ${inWords(absentTitles, "or")} account is connected.`,
       others.length > 0 && `Nothing is posted to ${quoted(others)}: a platform is named by its id.`,
-      unclear.length > 0 &&
-        say`[platforms|--platforms]: ${quoted(unclear)} can't be ${unclear.length === 1 ? "a platform's id" : "platforms' ids"}.`,
+      unclear.length > 0 && say`[platforms|--platforms]: ${quoted(unclear)} can't be ${ids}.`,
     ),
     connected === undefined
       ? say`Use the ids that [|call ]list_connected_platforms gives, such as tiktok.`
@@ -110,8 +104,7 @@ function nameError(
             (needsIds || others.length > 0 || absent.length > 0) &&
             `Connected: ${inWords(usable.map(quoteName))}.`,
           usable.length > 0 && needsIds && say`Call again with the ids [the user means|you mean].`,
-          others.length > 0 &&
-            say`${inWords(others.map(({ name, id }) => `${quoteName(name)} is probably ${quoteName(id)}`))}: call again with the ids [the user means|you mean].`,
+          others.length > 0 && say`${inWords(meant)}: call again with the ids [the user means|you mean].`,
           (absent.length > 0 || (needsIds && usable.length === 0)) && adviseConnecting(absentTitles, usable),
         ),
   );
@@ -160,12 +153,6 @@ function adviseConnecting(titles: readonly string[], usable: readonly string[]):
   return usable.length === 0
     ? say`[Tell the user to connect|Connect] an account on the service's website first. None is connected yet.`
     : say`[Tell the user to connect|Connect] ${inWords(titles)} on the service's website if [they|you] want it there.`;
-}
-
-/** Each platform with an account that can be posted to, once. */
-function usablePlatforms(connected: readonly ConnectedPlatform[]): readonly string[] {
-  const ids = connected.filter((account) => unusableState(account) === undefined);
-  return [...new Set(ids.map(({ platform }) => platformId(platform)))];
 }
 
 function notPublished(code: ErrorCode, message: Text, nextStep: Text, retryable = false): BridgeError {

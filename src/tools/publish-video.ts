@@ -7,7 +7,7 @@ import { say } from "../sentences.ts";
 import type { ConnectedPlatform } from "../service/responses.ts";
 import { asJobId, asPlatforms, asText, confirmArgument, confirmByUser, jobIdArgument } from "./arguments.ts";
 import { isPlatformId, PLATFORM_ID } from "./platform-names.ts";
-import { checkBeforePost, listConnected, unusableError } from "./publish-obstacles.ts";
+import { checkBeforePost, listConnected, nameError } from "./publish-obstacles.ts";
 import { publishQuestion } from "./publish-question.ts";
 import { describePublished } from "./publish-results.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
@@ -57,7 +57,7 @@ export const publishVideo = defineTool({
     await jobs.readJournal();
     const isFirst = jobs.get(jobId).posts?.every(({ result }) => result === undefined) !== false;
     const unusable = platforms.filter((platform) => !isPlatformId(platform));
-    if (unusable.length > 0) throw unusableError(unusable, await listConnected(context));
+    if (unusable.length > 0) throw nameError("invalid_input", unusable, await listConnected(context));
     let isUnaskedRepeat = false;
     let accounts: readonly ConnectedPlatform[] = [];
     const prepare = async (plan: PublicationPlan) => {
