@@ -55,7 +55,6 @@ export interface BridgeErrorFacts {
   readonly failsAgain?: true;
   /** The HTTP status, if there was an answer. */
   readonly status?: number | undefined;
-  /** Whole seconds. */
   readonly retryAfterSeconds?: number;
   readonly serviceMessage?: ServiceMessage | undefined;
   /** What the journal knows of the same job, in sentences after the service's words. */
@@ -107,7 +106,6 @@ export function cancelledError(message: string): BridgeError {
   return notSent("cancelled", message, "Call again if the result is still wanted.", { retryable: true });
 }
 
-/** The effects that a call may have besides reading. */
 export type Effect = "reads" | "spends" | "publishes";
 
 const NOTHING_DONE: Record<Effect, string> = {

@@ -41,7 +41,6 @@ export function checkOrderError(
   );
 }
 
-/** A video of the same words was ordered a short while ago, and its outcome is not known yet. */
 export function orderInProgressError(ageMs: number): BridgeError {
   return notSent(
     "in_progress",
@@ -54,7 +53,6 @@ export function orderInProgressError(ageMs: number): BridgeError {
   );
 }
 
-/** The same job was sent to some of these platforms a short while ago, and the outcome is not known yet. */
 export function publicationInProgressError(ageMs: number, platforms: readonly string[]): BridgeError {
   return notSent(
     "in_progress",
@@ -66,7 +64,6 @@ export function publicationInProgressError(ageMs: number, platforms: readonly st
   );
 }
 
-/** A video of the same words, one of `count`, was ordered before, and its outcome is not known. */
 export function duplicateOrderError({ ageMs, code, isStale }: Repeat, count: number): BridgeError {
   const others = count > 1 ? ` (there are ${count} of these words)` : "";
   return notSent(
@@ -82,7 +79,6 @@ export function duplicateOrderError({ ageMs, code, isStale }: Repeat, count: num
   );
 }
 
-/** The same job was sent to some of these platforms before, and what became of it is not known. */
 export function duplicatePublicationError(
   { ageMs, code, isStale }: Repeat,
   platforms: Readonly<Record<"unknown" | "free" | "unposted", readonly string[]>>,
@@ -112,7 +108,6 @@ function titlesOf(platforms: readonly string[]): string {
   return inWords(platforms.map(platformTitle));
 }
 
-/** The error if the user allows no more videos. */
 export function limitError(max: number, ordered: number, failed: number): BridgeError {
   const videos = max === 1 ? "video" : "videos";
   const uncounted =

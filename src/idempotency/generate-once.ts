@@ -82,7 +82,6 @@ export interface GenerateOptions extends CallerOptions {
 export interface OrderWarning {
   /** The finding in figures, as one or more sentences. */
   readonly finding: string;
-  /** The advice, as a sentence. */
   readonly advice: Text;
 }
 

@@ -11,7 +11,6 @@ const common = {
   id: z.string(),
   /** When it was begun, in milliseconds since the epoch, as far as a Date reaches. */
   atMs: z.number().min(-8.64e15).max(8.64e15),
-  /** Absent until known. */
   outcome: z.enum(["done", "rejected", "not_sent"]).optional(),
   /** It was made with the sandbox's key: practice, which the account's requests don't see. */
   sandbox: z.literal(true).optional(),
@@ -29,7 +28,6 @@ const order = z.object({
   arguments: z.custom<Readonly<Record<string, unknown>>>(
     (value) => typeof value === "object" && value !== null && !Array.isArray(value),
   ),
-  /** The job that it has started. */
   jobId: z.string().optional(),
 });
 const publication = z.object({
@@ -37,7 +35,6 @@ const publication = z.object({
   operation: z.literal("publish"),
   jobId: z.string(),
   platforms: z.array(z.string()),
-  /** The service's result for each platform, in short. */
   results: z.array(platformResult).optional(),
 });
 const entrySchema = z.discriminatedUnion("operation", [order, publication]);
@@ -95,7 +92,6 @@ export interface JournalOptions {
   readonly clock: Pick<Clock, "after">;
   /** True to add and show the entries of a sandbox alone; otherwise those of the service. */
   readonly isSandbox?: boolean;
-  /** A random UUID unless given. */
   readonly randomId?: (() => string) | undefined;
   /** Removes the key from a line. */
   readonly redact: (line: string) => string;
@@ -188,7 +184,6 @@ export class Journal {
     return Math.max(0, this.#options.store.now() - atMs);
   }
 
-  /** The entries that are younger than `ageMs`. */
   youngerThan(ageMs: number, entries: readonly JournalEntry[]): JournalEntry[] {
     const sinceMs = this.#options.store.now() - ageMs;
     return entries.filter(({ atMs }) => atMs > sinceMs);
@@ -287,7 +282,6 @@ export class Journal {
   }
 }
 
-/** True for an entry in another form than today's. */
 function isOfNewerVersion(json: unknown): boolean {
   return z.looseObject({ id: z.string(), operation: z.string() }).safeParse(json).success;
 }

@@ -18,7 +18,6 @@ export type PrivateFolder = ReturnType<typeof openPrivateFolder>;
  */
 export function openPrivateFolder(path: string, { mayMake = true } = {}) {
   return {
-    /** The path, for messages. */
     path,
     /** By name, the versions of files, which change with them. A link whose file is missing has none. */
     async list(isWanted: (name: string) => boolean): Promise<ReadonlyMap<string, string | undefined>> {

@@ -28,7 +28,6 @@ export function platformsOf({ platforms, results = [] }: PublicationEntry): read
 
 /** A post of a job that was made, or may have been made. */
 export interface EarlierPost {
-  /** Its id. */
   readonly platform: string;
   /** When it was requested, in milliseconds since the epoch. */
   readonly atMs: number;

@@ -40,7 +40,7 @@ const DEFAULT_SSL_MODE = "verify-full";
 const MAY_BE_OPEN = new Set([undefined, "allow", "prefer"]);
 
 const HONOURED = "host port user password dbname options sslmode sslrootcert channel_binding".split(" ");
-/** Parts that change nothing here. Hosters add those from pgbouncer on for drivers other than psql's. */
+/** Parts that change nothing here. Hosters add those from pgbouncer on, which psql doesn't know. */
 const WITHOUT_EFFECT = new Set(
   `connect_timeout application_name fallback_application_name client_encoding keepalives keepalives_idle
   keepalives_interval keepalives_count tcp_user_timeout sslsni sslcompression gssencmode krbsrvname gsslib

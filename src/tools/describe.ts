@@ -20,7 +20,6 @@ const MAX_TOPIC_CHARACTERS = 4_000;
 
 export interface DescribeOptions {
   readonly config: Pick<Config, "sandbox" | "sandboxSeconds" | "readOnly">;
-  /** Milliseconds since the epoch. */
   readonly nowMs: number;
   /** How long the caller may wait in one call. */
   readonly maxWaitSeconds?: number;

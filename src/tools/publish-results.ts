@@ -12,7 +12,6 @@ import type { Guidance } from "./tool.ts";
 
 type Result = Published["results"][number];
 
-/** What became of a post. */
 type Outcome = "posted" | "unlinked" | "posted before" | "unlinked before" | "failed" | "missing";
 
 interface Details {

@@ -45,7 +45,6 @@ export interface ToolContext {
   >;
   /** The operations that only read. `reader` reads jobs. */
   readonly service: Omit<Service, "generate" | "publish" | "getJob" | "close">;
-  /** Everything known of jobs. */
   readonly jobs: Pick<JobBook, "get" | "readJournal" | "updateFromPage" | "adviseOnce">;
   readonly reader: Pick<JobReader, "read" | "readRecent" | "tryRead" | "explainNotFound">;
   readonly videoSaver: Pick<VideoSaver, "refresh">;
