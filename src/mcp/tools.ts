@@ -30,9 +30,8 @@ export function registerTools(
     const { name, effect } = tool;
     /** The sentences about yeses that came too late. Each is said once, so not to a call that has ended. */
     const takeTooLate = (result: object = {}) => {
-      if (mcpReq.signal.aborted) return undefined;
-      const text = JSON.stringify([params.arguments, result]).toLowerCase();
-      return elicitation.takeTooLate((jobId) => text.includes(jobId));
+      const isNamed = (id: string) => JSON.stringify([params.arguments, result]).toLowerCase().includes(id);
+      return mcpReq.signal.aborted ? undefined : elicitation.takeTooLate(isNamed);
     };
     const progress = new Progress(mcpReq);
     const askUser: ToolContext["askUser"] = (question) =>

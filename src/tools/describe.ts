@@ -252,35 +252,27 @@ const PROGRESS: Readonly<Record<JobState, (job: Job) => string>> = {
 export function describeEarlierJob(
   { job, jobId, ageMs }: Pick<AlreadyStarted, "job" | "jobId" | "ageMs">,
   ordered: string,
-): EarlierJob {
-  if (typeof job === "object") return EARLIER[stateOf(job.status)](job, ordered);
-  if (job === undefined) return [earlier(ordered, "its status could not be read just now"), follow(jobId)];
-  return ageMs < UNLISTED_MS
-    ? [earlier(ordered, "the service does not list it yet, or not with this key"), follow(jobId)]
-    : [earlier(ordered, "the service does not know it with this key"), say`[Tell the user.|]`];
+): readonly [state: string, nextStep: Text] {
+  const earlier = (how: string, next = say`Follow it with ${statusOf(jobId)}[| --wait].`) =>
+    [`a video of the same words was ${ordered}, and ${how}.`, next] as const;
+  if (job === undefined) return earlier("its status could not be read just now");
+  if (job === "not found")
+    return ageMs < UNLISTED_MS
+      ? earlier("the service does not list it yet, or not with this key")
+      : earlier("the service does not know it with this key", say`[Tell the user.|]`);
+  const { status, finalVideoUrl: link } = job;
+  switch (stateOf(status)) {
+    case "rendering":
+      return earlier("it is still rendering");
+    case "other":
+    case "refunded":
+      return earlier(`the service gives its status as ${quote(status, 60)}`);
+    case "ready":
+      return link === undefined
+        ? earlier("it is ready", say`Get its link with ${statusOf(jobId)}.`)
+        : [`a video of the same words is ready: ${link} It was ${ordered}.`, showLinks([])];
+  }
 }
-
-type EarlierJob = readonly [state: string, nextStep: Text];
-
-const follow = (jobId: string): Text => say`Follow it with ${statusOf(jobId)}[| --wait].`;
-
-function earlier(ordered: string, how: string): string {
-  return `a video of the same words was ${ordered}, and ${how}.`;
-}
-
-function earlierOther({ jobId, status }: Job, ordered: string): EarlierJob {
-  return [earlier(ordered, `the service gives its status as ${quote(status, 60)}`), follow(jobId)];
-}
-
-const EARLIER: Readonly<Record<JobState, (job: Job, ordered: string) => EarlierJob>> = {
-  rendering: ({ jobId }, ordered) => [earlier(ordered, "it is still rendering"), follow(jobId)],
-  other: earlierOther,
-  refunded: earlierOther,
-  ready: ({ jobId, finalVideoUrl: link }, ordered) =>
-    link === undefined
-      ? [earlier(ordered, "it is ready"), say`Get its link with ${statusOf(jobId)}.`]
-      : [`a video of the same words is ready: ${link} It was ${ordered}.`, showLinks([])],
-};
 
 type Obstacle = readonly [message: string, nextStep: Text, isTemporary: boolean];
 
