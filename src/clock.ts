@@ -22,8 +22,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * Reads what has come, which a deadline must do before it counts: after a sleep, timers fire before sockets are
- * read. `progress` changes with each part that is read.
+ * Reads what has come, which a deadline must do before it counts: after a sleep, timers fire before sockets
+ * are read. `progress` changes with each part that is read.
  */
 export async function readWhatHasCome(progress: () => unknown = () => 0): Promise<void> {
   let before: unknown;

@@ -74,7 +74,7 @@ export class BridgeError extends Error {
 
 /** A request was sent and had no answer in time. */
 export class DeadlineError<Result> extends BridgeError {
-  /** May still come within five minutes; else rejects with the outcome `unknown`, which need not be handled. */
+  /** May still come within five minutes; else rejects with `unknown`, which need not be handled. */
   readonly late: Promise<Result>;
 
   constructor({ facts, cause }: BridgeError, late: Promise<Result>) {

@@ -6,14 +6,14 @@ import { lazyValue } from "./lazy.ts";
 /** The longest piece of the service's text that is passed on, in characters. */
 const SERVICE_TEXT_LIMIT = 500;
 
-// Terminal sequences go as a whole, with their letters: colours and movements (CSI), window titles and links (OSC),
-// and those of two characters.
+// Terminal sequences go as a whole, with their letters: colours and movements (CSI), window titles and links
+// (OSC), and those of two characters.
 const ESCAPE_SEQUENCES =
   // eslint-disable-next-line no-control-regex -- control characters are what this looks for
   /(?:\u001B\[|\u009B)[0-?]{0,64}[ -/]{0,8}[@-~]|\u001B\][^\u0007\u001B]{0,2000}(?:\u0007|\u001B\\)|\u001B[@-_]?/g;
 
-// Joiners that letters and emoji need come first, as the group that stays. Then everything that can't be seen. The
-// Arabic number signs are format characters, too, but visible.
+// Joiners that letters and emoji need come first, as the group that stays. Then everything that can't be seen.
+// The Arabic number signs are format characters, too, but visible.
 // Made on first use: Unicode's sets of characters would cost every start 3 ms.
 const joinersOrUnsafe = lazyValue(
   () =>
@@ -64,7 +64,7 @@ export function quote(text: string, limit: number = SERVICE_TEXT_LIMIT): string 
   return JSON.stringify(cleanServiceText(text, limit));
 }
 
-/** A name from the service, quoted unless it is a short word: "call_publish-video.now" must not read as ours. */
+/** A name, quoted unless it is a short word: "call_publish-video.now" must not read as ours. */
 export function quoteName(text: string): string {
   const name = cleanServiceText(text, 64);
   return /^[a-z0-9_]{1,20}$/.test(name) ? name : JSON.stringify(name);

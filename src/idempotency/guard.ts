@@ -18,7 +18,7 @@ import { fingerprintOf } from "./confirmation-code.ts";
 export interface GuardOptions {
   readonly journal: Journal;
   readonly clock: Clock;
-  /** Set if nobody gives up on a call, which then waits as long as an answer may come. Called when it begins to. */
+  /** Set if nobody gives up on a call, which then waits as long as it must. Called when a wait begins. */
   readonly onWait?: ((awaited: "same request" | "answer" | "journal") => void) | undefined;
   /** Ends the waits for the journal, so that what is known can still be told. */
   readonly leave?: AbortSignal | undefined;
@@ -125,8 +125,8 @@ export class Guard {
   }
 
   /**
-   * Records a request, which must then be sent and finished. Undefined if anything is known of the same request
-   * that the snapshot didn't have: then nothing may be sent. Throws a JournalError.
+   * Records a request, which must then be sent and finished. Undefined if anything is known of the same
+   * request that the snapshot didn't have: then nothing may be sent. Throws a JournalError.
    */
   begin<Entry extends JournalEntry>(
     { select, signal, leftMs }: GuardedCall<Entry>,
@@ -152,7 +152,7 @@ export class Guard {
     return this.#track(begin());
   }
 
-  /** Records the outcome of a request. An answer that comes after the call's end comes once it is recorded. */
+  /** Records the outcome of a request. A late answer comes once it is recorded. */
   finish<Result>(
     entry: JournalEntry,
     answer: Promise<Result>,

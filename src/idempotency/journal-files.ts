@@ -14,8 +14,8 @@ import type { JournalStore, OnLine } from "./journal.ts";
 const MAX_DAYS = 90;
 const OWN_NAME = /^journal-\d{4}-\d{2}-\d{2}\.jsonl$/;
 /**
- * Every file that begins so holds lines of that day: a copy, a backup, a conflict, or a log that was rotated. A
- * hidden one is a lock or half a copy, unless iCloud has put it in place of a file that it keeps elsewhere.
+ * Every file that begins so holds lines of that day: a copy, a backup, a conflict, or a log that was rotated.
+ * A hidden one is a lock or half a copy, unless iCloud has put it in place of a file that it keeps elsewhere.
  */
 const NAME = /^(?:\.(?=.*\.icloud$))?journal-(\d{4}-\d{2}-\d{2})/i;
 const KEEP_HERE = "have the synchronising program keep that file on this computer";

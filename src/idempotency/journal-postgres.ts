@@ -1,4 +1,4 @@
-// Keeps the journal's lines as rows of a table in a Postgres database, which servers on many computers share. Knows
+// Keeps the journal's lines as rows of a table in a Postgres database, which many computers share. Knows
 // no meaning of a line and no policy. Its clock is the database's, so computers with wrong clocks agree.
 
 import { promises as fs } from "node:fs";
@@ -34,15 +34,15 @@ const DIVISION_BY_ZERO = "22012";
 
 // The schema is named, since users may have different search paths.
 const TABLE = "public.faceless_journal";
-// Every message is a transaction that begins with this, so that no function, operator or type of another role is
-// found. Neither a session nor startup options would do: poolers in transaction mode keep neither.
+// Every message is a transaction that begins with this, so that no function, operator or type of another role
+// is found. Neither a session nor startup options would do: poolers in transaction mode keep neither.
 // TRUSTED then fails if the table, or a view in its place, could run another role's code.
 const SAFE = "set local search_path = pg_catalog, pg_temp; set local lock_timeout = '3s'";
 const TRUSTED = `select 1 / (not relhastriggers and (
     pg_get_userbyid(relowner) = current_user or pg_has_role(relowner, datdba, 'usage')))::int
   from pg_class, pg_database where pg_class.oid = '${TABLE}'::regclass and datname = current_database()`;
-// Released once its transaction is visible, so that rows are seen in the order of their positions. "faceless" in
-// ASCII.
+// Released once its transaction is visible, so that rows are seen in the order of their positions.
+// "faceless" in ASCII.
 const LOCK = "select pg_advisory_xact_lock(x'666163656c657373'::bigint)";
 const CREATE = `create table if not exists ${TABLE} (
     position bigint generated always as identity primary key,

@@ -68,9 +68,9 @@ export interface JournalStore {
   /** Resolves when the lines, which are ASCII, are kept for good. Throws a JournalError; some may be kept. */
   append(lines: readonly string[]): Promise<void>;
   /**
-   * Calls `onLine` for each line that was added since the last read; those of one source in the same order for all
-   * processes. Throws a JournalError if a line is not an entry: it might forbid the next request. Not called twice
-   * at a time.
+   * Calls `onLine` for each line that was added since the last read; those of one source in the same order for
+   * all processes. Throws a JournalError if one is not an entry: it might forbid the next request. Not called
+   * twice at a time.
    */
   readNew(onLine: OnLine): Promise<void>;
   /** The user's fix, as a clause, if what was written can't be read. */
@@ -189,7 +189,7 @@ export class Journal {
     return entries.filter(({ atMs }) => atMs > sinceMs);
   }
 
-  /** True if its outcome isn't known and its time is near, in either direction: a clock may have been ahead. */
+  /** True if its outcome isn't known and its time is near, before or after now: a clock may be ahead. */
   isUnderWay({ outcome, atMs }: JournalEntry): boolean {
     return outcome === undefined && Math.abs(this.#options.store.now() - atMs) < UNDER_WAY_MS;
   }

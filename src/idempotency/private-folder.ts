@@ -1,4 +1,4 @@
-// A folder on this computer and the files in it that this user alone may read. Knows nothing of what they hold.
+// A folder and the files in it that this user alone may read. Knows nothing of what they hold.
 
 // Not from node:fs/promises, which would be loaded at the start and takes a millisecond.
 import { promises as fs } from "node:fs";

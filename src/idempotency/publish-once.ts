@@ -1,5 +1,5 @@
-// The only way to post a video: leaves out platforms that have it, has the rest checked and confirmed, and sends it
-// once. `run` has all steps in their order; guard.ts records and waits. A job's id is the same for any account.
+// The only way to post a video: leaves out platforms that have it, has the rest checked and confirmed, and
+// sends it once. `run` has all steps in their order; guard.ts records and waits. A job's id is unique.
 
 import type { Service } from "../service/client.ts";
 import { reasonOf } from "../service/platforms.ts";
@@ -56,7 +56,7 @@ export class PublishOnce {
     this.#options = options;
   }
 
-  /** Posts a video to the platforms that don't have it yet. Throws BridgeErrors, and what `prepare` throws. */
+  /** Posts a video where it isn't yet. Throws BridgeErrors, and what `prepare` throws. */
   async run(
     { jobId, platforms }: PublishRequest,
     prepare: Prepare,
@@ -132,7 +132,7 @@ function publishedBy(
   };
 }
 
-/** Decides where to post. Throws a BridgeError if an outcome is unknown, unless the caller confirms a repeat. */
+/** Decides where to post. Throws a BridgeError if an outcome is unknown and no repeat is confirmed. */
 function planPublication(
   { jobId, platforms }: PublishRequest,
   matching: readonly PublicationEntry[],

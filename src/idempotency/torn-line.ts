@@ -1,5 +1,5 @@
-// Tells a line that a crash has torn from one that something else has damaged. A torn one was never sent: a request
-// is only sent once its line is whole on the disk. Pure.
+// Tells a line that a crash has torn from one that something else has damaged. A torn one was never sent: a
+// request is only sent once its line is whole on the disk. Pure.
 
 /** Every entry begins so. */
 const START = '{"id":"';
@@ -21,7 +21,7 @@ export function isTorn(text: string): boolean {
   return endings(text, isInString).some((ending) => isJson(`${text}${ending}${end.join("")}`));
 }
 
-/** What may be missing before the closing brackets: the rest of an escape, string, number or word, or a value. */
+/** What may be missing before the closing brackets: the rest of an escape, string, number, word or value. */
 function endings(text: string, isInString: boolean): readonly string[] {
   if (isInString) return ["", "\\", "0", "00", "000", "0000"].flatMap((rest) => [`${rest}"`, `${rest}":0`]);
   const word = /[a-z]*$/.exec(text.slice(-5))?.[0] ?? "";

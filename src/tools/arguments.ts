@@ -98,7 +98,7 @@ export function asPlatforms(value: unknown): unknown {
     .filter((item) => item.trim() !== "");
 }
 
-/** An object with more than a platform names an account. As one text, it is answered with what is possible. */
+/** An object with more than a platform names an account. As one text, it is answered by what is possible. */
 function platformOf(entry: unknown): unknown {
   if (!isObject(entry)) return entry;
   const { platform, ...more } = entry;

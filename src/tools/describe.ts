@@ -1,5 +1,5 @@
-// A job in words, for results and errors, from its record alone. Pure. The tables have a sentence per item; those
-// that don't apply are left out.
+// A job in words, for results and errors, from its record alone. Pure. The tables have a sentence per item;
+// those that don't apply are left out.
 
 import type { Config } from "../config.ts";
 import type { AlreadyStarted } from "../idempotency/generate-once.ts";

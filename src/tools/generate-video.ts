@@ -238,7 +238,7 @@ function silenceError(voice: string): BridgeError {
 type Option = keyof typeof DEFAULTS;
 
 /**
- * The order, for the user to check: "30 s, 66 words, English, story, voice charlotte, no music, normal pacing".
+ * The order, for the user to check: "30 s, 66 words, English, story, voice charlotte, no music, fast pacing".
  * In short, its words aren't counted, and only other values than the defaults of the last three are named.
  */
 export function describeOrder(order: Partial<Record<Option | "topic", unknown>>, isShort = false): string {

@@ -65,7 +65,7 @@ export const getVideoStatus = defineTool({
   },
 });
 
-/** Failed reads don't end the wait for a new job, which a service may need minutes to know. The reader paces them. */
+/** Failed reads, which the reader paces, don't end the wait for a job that the service may not know yet. */
 async function wait(jobId: string, forMs: number, context: ToolContext): Promise<void> {
   const { reader, jobs, clock, signal, waitForEnd } = context;
   const endsMs = clock.monotonicMs() + forMs;

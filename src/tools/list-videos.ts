@@ -156,7 +156,7 @@ function describeUnlisted(orders: readonly JobOrder[] = [], { records, isWhole, 
   return `This computer also started ${nameOrders(missing, nowMs)}, which the service does not list yet, or not with this key.`;
 }
 
-/** The orders of this computer whose answer is not known, and the listed jobs that they could have started. */
+/** The orders of this computer without an answer, and the listed jobs that they could have started. */
 function describeUnanswered(orders: readonly JobOrder[] = [], { records, nowMs }: FirstPage): string {
   const lost = orders.filter(({ jobId, atMs }) => jobId === undefined && nowMs - atMs < ORDER_GUARD_MS);
   if (lost.length === 0) return "";

@@ -1,5 +1,5 @@
-// Checks before a post that the video is ready and the accounts are connected. Looks nothing up after a refusal:
-// what is read then could be older than the post.
+// Checks before a post that the video is ready and the accounts are connected. Looks nothing up after a
+// refusal: what is read then could be older than the post.
 
 import { type BridgeError, type ErrorCode, notSent } from "../errors.ts";
 import type { ConnectedPlatform, Job, PublishRequest } from "../service/responses.ts";

@@ -1,4 +1,4 @@
-// The fields of a result that come from this computer: posts and arguments from the journal, saved files. Pure.
+// The fields of a result that come from this computer: posts, arguments and saved files. Pure.
 
 import * as z from "zod";
 import type { JobOrder, JobPost, JobRecord } from "../jobs/job-record.ts";

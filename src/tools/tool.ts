@@ -60,7 +60,7 @@ export interface ToolContext {
   readonly maxWaitSeconds: number;
   /** Waits at most `forMs` for a job to end and returns its latest state. Reports progress to the caller. */
   waitForEnd(job: Job, forMs: number): Promise<Job>;
-  /** Resolves to how the user agrees. Throws a BridgeError for any answer but yes, and to have the client ask. */
+  /** Resolves to how the user agrees. Throws for any answer but yes, and to have the client ask. */
   askUser(question: () => Promise<Question>): Promise<Consent>;
 }
 

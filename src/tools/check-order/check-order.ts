@@ -1,5 +1,5 @@
-// Looks at an order before it is paid for: is its topic a text, in the language that will be spoken? Do its words
-// fit into its seconds? Would notes be spoken? Is its voice known? Judges nothing else. Sends nothing.
+// Looks at an order before it is paid for: is its topic a text, in the language that will be spoken? Do its
+// words fit into its seconds? Would notes be spoken? Is its voice known? Judges nothing else. Sends nothing.
 
 import type { OrderWarning } from "../../idempotency/generate-once.ts";
 import { languageName } from "../../service/languages.ts";
@@ -20,7 +20,7 @@ const MIN_SHARE = { asmr: 0.22, others: 0.5 } as const;
 /** Dictated text has no pictures in brackets, and may be as short as it is. */
 const MIN_PICTURES = 2;
 
-/** Returns why the order looks like a mistake. `hasVoice` tells if a voice is known that the catalog lacks. */
+/** Returns why the order looks like a mistake. `hasVoice` tells if a voice outside the catalog is known. */
 export async function reviewOrder(
   order: Order,
   hasVoice: (voice: string) => Promise<boolean>,

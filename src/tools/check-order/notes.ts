@@ -1,5 +1,5 @@
-// Finds what a voice would speak, too, in a pasted script: speakers' names, scene numbers, time codes, markup,
-// hashtags and links. Pure.
+// Finds what a voice would speak, too, in a pasted script: speakers' names, scene numbers, time codes,
+// markup, hashtags and links. Pure.
 
 import type { OrderWarning } from "../../idempotency/generate-once.ts";
 import { inWords, quote } from "../../text.ts";
