@@ -12,7 +12,7 @@ import { DEFAULTS } from "../service/options.ts";
 import { platformTitle } from "../service/platforms.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
 import { inSentences } from "../sentences.ts";
-import { capitalized, cleanServiceText, quote } from "../text.ts";
+import { capitalized, cleanServiceText, localTime, quote } from "../text.ts";
 import type { Host } from "./host.ts";
 import { openJournal, openJournalStore, orJournalError } from "./open-journal.ts";
 import { TerminalUi } from "./terminal-ui.ts";
@@ -68,11 +68,9 @@ async function readHistory(
       requests: [],
     };
   const jobs = await jobHistories(entries);
-  // Formats times as ISO 8601 in this computer's time zone. To make it takes longer than to describe an entry.
-  const { format } = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "short" });
   const requests = entries.map((entry) => {
     const order = entry.operation === "generate" ? entry : jobs.get(entry.jobId)?.order;
-    return describe(entry, order, journal.isUnderWay(entry), format);
+    return describe(entry, order, journal.isUnderWay(entry));
   });
   const end = others === "" ? ":" : `. ${others}`;
   return {
@@ -92,20 +90,15 @@ function describeOthers(count: number, { sandbox }: Config): string {
 }
 
 /** A request as JSON, and as a title and lines. `order` is that of its job, if the journal has it. */
-function describe(
-  entry: JournalEntry,
-  order: OrderEntry | undefined,
-  isUnderWay: boolean,
-  formatTime: (at: Date) => string,
-) {
+function describe(entry: JournalEntry, order: OrderEntry | undefined, isUnderWay: boolean) {
   const { atMs, client, operation, jobId, outcome, sandbox } = entry;
   const ordered: Readonly<Record<string, unknown>> = order ? { ...DEFAULTS, ...order.arguments } : {};
   const { topic, duration: seconds, ...options } = ordered;
-  const at = new Date(atMs);
+  const at = new Date(atMs).toISOString();
   const unknown = outcome === undefined && { unknown: true, ...(isUnderWay && { underWay: true }) };
   const mark = { ...(sandbox && { sandbox }), ...unknown };
-  const json = { at: at.toISOString(), client, operation, jobId, ...mark, topic, seconds, ...options };
-  const time = formatTime(at);
+  const json = { at, client, operation, jobId, ...mark, topic, seconds, ...options };
+  const time = localTime(atMs).slice(0, 16).replace("T", " ");
   const title = client === undefined ? time : `${time}  by ${cleanServiceText(client, MAX_CLIENT)}`;
   const job = `job ${JOB_ID.test(jobId ?? "") ? jobId : quote(jobId ?? "", 60)}`;
   const name = order === undefined ? job : quote(firstSpokenWords(String(topic)));

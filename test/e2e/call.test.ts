@@ -25,7 +25,7 @@ test("a fresh clone without settings makes a sandbox video, and prints it as one
       finalVideoUrl: expect.stringMatching(/^http:.*\.mp4$/),
     }),
   });
-  expect(ran.stderr).toMatch(/^Job \S+: The video was started: 20 s/);
+  expect(ran.stderr).toMatch(/^Job \S+: The sample video was started: 20 s/);
 });
 
 test("a slow reader gets the whole output, one that stops early does no harm, and a full disk means exit code 1", async () => {
