@@ -102,7 +102,7 @@ async function takeStill(theme: "light" | "dark"): Promise<void> {
   await close();
 }
 
-/** The wish, the proposal, the yes, the render, the video, and the post. */
+/** The result, then the wish, the proposal, the yes, the render, the video, and the post. */
 async function record(): Promise<void> {
   const { page, generate, pass, close } = await openPicture("light", 600, 1.5);
   await page.addStyleTag({ content: STYLE });
@@ -138,7 +138,7 @@ async function record(): Promise<void> {
   await play(film);
   await post(card, film);
   await film.hidePointer();
-  await film.shoot(3.5);
+  await film.shoot(2);
   await close();
   film.develop(picture("card.webp"));
 }

@@ -42,8 +42,10 @@ export class Film {
     await this.page.evaluate(`Object.assign(pointer.style, { left: "${x}px", top: "${y}px" })`);
   }
 
+  /** It begins with its last picture, the result, which is all that is seen where it doesn't move. */
   develop(path: string): void {
-    execFileSync("img2webp", [...QUALITY, ...this.#shots, "-o", path], {
+    const result = this.#shots.slice(-3);
+    execFileSync("img2webp", [...QUALITY, ...result, ...this.#shots, "-o", path], {
       stdio: ["ignore", "ignore", "inherit"],
     });
     rmSync(this.#folder, { recursive: true });
