@@ -36,7 +36,7 @@ export const notices = (unused: RegExp): Plugin => ({
       }
     }
     const notices = new Map<string, [name: string, text: string][]>();
-    for (const one of [...licences].sort()) {
+    for (const one of [...licences].sort(([a], [b]) => a.localeCompare(b))) {
       const same = one[1].replace(/\s+/g, " ");
       notices.set(same, [...(notices.get(same) ?? []), one]);
     }

@@ -127,7 +127,8 @@ function codexPermission(tool: string, entry: unknown): Permission | undefined {
 /** The last of opencode's rules for the tool wins. Its patterns have * and ?. */
 function opencodePermission(tool: string, _: unknown, document: unknown): Permission | undefined {
   const written = valueAt(document, "permission");
-  const rules = typeof written === "string" ? { "*": written } : { ...Object(written) };
+  const rules =
+    typeof written === "string" ? { "*": written } : { ...(typeof written === "object" && written) };
   const isFor = (pattern: string) => {
     const source = pattern
       .replace(/[\\^$.+()[\]{}|]/g, "\\$&")

@@ -9,6 +9,7 @@ import { lastStatus } from "../jobs/job-record.ts";
 import { openLog } from "../log.ts";
 import { stateOf } from "../service/job.ts";
 import { notConfiguredError } from "../service/client.ts";
+import { createRedact } from "../redact.ts";
 import { inSentences } from "../sentences.ts";
 import type { Job } from "../service/responses.ts";
 import { describeProgress } from "../tools/describe.ts";
@@ -59,6 +60,7 @@ export function openTools(
     { onWait, leave },
   );
   const { jobs, videoSaver, waitForEnd, publishOnce } = application;
+  const redact = createRedact(config.service?.apiKey);
   jobs.on("start", onStarted);
   // Each job that is followed listens.
   setMaxListeners(0, signal);
@@ -123,7 +125,9 @@ export function openTools(
       changes: Partial<ToolContext> = {},
     ) {
       await jobs.restore();
-      return runTool(tool, args, { ...context, ...changes });
+      // The key must not be cut with what quotes an argument.
+      const given: unknown = JSON.parse(redact(JSON.stringify(args)));
+      return runTool(tool, given, { ...context, ...changes });
     },
     /** The result of an earlier order, or the question about one that can be sent. Sends nothing. */
     async check(

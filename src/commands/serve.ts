@@ -54,7 +54,7 @@ export function serve(
   const transport = new StdioTransport({
     input,
     output,
-    transformOutgoing: redact,
+    redact,
     ready: async () => (await openCalls()).ready(),
     hookOf: (method) => hooks[method] ?? calls?.hooks[method],
   });

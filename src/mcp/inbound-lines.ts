@@ -22,9 +22,13 @@ const NO_REQUEST =
   'A request needs "jsonrpc": "2.0", a method, an id that is a text or a whole number, and an object as params.';
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
-/** Whole lines, those of a chunk together. Calls `refuse` for each request that can't be delivered. */
+/**
+ * Whole lines, those of a chunk together, as `redact` leaves them: what is cut before the key is taken out of it could
+ * show most of it. Calls `refuse` for each request that can't be delivered.
+ */
 export async function* readLines(
   input: Readable,
+  redact: (line: string) => string,
   refuse: (refusal: Refusal) => void,
 ): AsyncGenerator<Buffer> {
   // Joined at the end of the line, so that a long one takes no longer than it must.
@@ -34,7 +38,7 @@ export async function* readLines(
     unfinished.push(end);
     let text = "";
     for (const start of starts) {
-      text += readLine(unfinished.join("").replace(BYTE_ORDER_MARK, ""), refuse);
+      text += readLine(redact(unfinished.join("").replace(BYTE_ORDER_MARK, "")), refuse);
       unfinished = [start];
     }
     if (text !== "") yield Buffer.from(text);

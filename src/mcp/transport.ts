@@ -10,8 +10,8 @@ import { MAX_LINE_BYTES, readLines, type Refusal } from "./inbound-lines.ts";
 export interface StdioTransportOptions {
   readonly input: Readable;
   readonly output: Writable;
-  /** Changes the JSON of each message before it is written. Must return JSON on one line. */
-  readonly transformOutgoing: (json: string) => string;
+  /** Takes the key out of the JSON of each message, read or written. Must return JSON on one line. */
+  readonly redact: (json: string) => string;
   /** Resolves when messages may be delivered, except those that a client sends first. Must not reject. */
   readonly ready: () => Promise<void>;
   /** The hook for messages of a method, if it has one. */
@@ -48,7 +48,7 @@ export class StdioTransport implements Transport {
   constructor(options: StdioTransportOptions) {
     this.#options = options;
     const refuse = (refusal: Refusal) => this.#write(this.#lineOf(refusal));
-    const lines = Readable.from(readLines(options.input, refuse));
+    const lines = Readable.from(readLines(options.input, options.redact, refuse));
     this.#wire = new StdioServerTransport(lines, options.output, { maxBufferSize: 2 * MAX_LINE_BYTES });
     /* eslint-disable unicorn/prefer-add-event-listener -- the SDK's Transport has no other way */
     this.#wire.onmessage = (message) => void this.#receive(message);
@@ -85,7 +85,7 @@ export class StdioTransport implements Transport {
   }
 
   #lineOf(message: object): string {
-    return `${this.#options.transformOutgoing(JSON.stringify(message))}\n`;
+    return `${this.#options.redact(JSON.stringify(message))}\n`;
   }
 
   /** For a client that doesn't read, equal notifications wait as one. */

@@ -241,7 +241,10 @@ type Option = keyof typeof DEFAULTS;
  * The order, for the user to check: "30 s, 66 words, English, story, voice charlotte, no music, fast pacing".
  * In short, its words aren't counted, and only other values than the defaults of the last three are named.
  */
-export function describeOrder(order: Partial<Record<Option | "topic", unknown>>, isShort = false): string {
+export function describeOrder(
+  order: Partial<Record<Option | "topic", string | number | undefined>>,
+  isShort = false,
+): string {
   const of = (name: Option) => String(order[name] ?? DEFAULTS[name]);
   const isNamed = (name: Option) => !isShort || of(name) !== DEFAULTS[name];
   return [

@@ -129,7 +129,6 @@ const MAX_QUOTED = 60;
 const MAX_GUIDANCE = 5_000;
 /** The bytes that are reserved for sentences that are added to a summary. */
 const RESERVED_BYTES = 500;
-const JOURNAL_ERRORS: readonly string[] = ["not_configured", "journal_unreadable", "journal_unwritable"];
 const SANDBOX_NOTICE = "This is a sandbox: sample clips, nothing was rendered, charged or posted.";
 
 /** A result in this computer's time, of a size that a model can read. */
@@ -191,10 +190,9 @@ export async function runTool<Output extends z.ZodObject>(
   const were = ignored.length === 1 ? "was" : "were";
   const describeJournal = () => isRecorded && describeUnrecorded(context.unrecorded());
   const { result, ...guidance } = await tool.run(input, context).catch((error: unknown) => {
-    // An error of the journal says itself what is wrong with it, and nothing was sent.
     const unrecorded = describeJournal();
-    if (!unrecorded || !(error instanceof BridgeError) || JOURNAL_ERRORS.includes(error.facts.code))
-      throw error;
+    // What wasn't sent has no outcome that the journal could lack.
+    if (!unrecorded || !(error instanceof BridgeError) || error.facts.outcome === "not_sent") throw error;
     throw new BridgeError({ ...error.facts, journal: inSentences(error.facts.journal, unrecorded) }, error);
   });
   guidance.summary = inSentences(
@@ -242,8 +240,9 @@ const ADDED_BY_CLIENTS = /^(?:_.*|task_progress|toolCallId|sessionId|action|chat
 function parseArguments<Input extends z.ZodObject>(tool: Tool<Input>, given: unknown) {
   const schema = tool.input();
   const isKnown = (name: string) => Object.hasOwn(schema.shape, name);
-  const ignored = tool.effect === "reads" ? Object.keys(Object(given)).filter((name) => !isKnown(name)) : [];
-  const known = Object.entries(Object(given)).filter(([name]) => isKnown(name));
+  const fields = Object.entries(typeof given === "object" ? { ...given } : {});
+  const known = fields.filter(([name]) => isKnown(name));
+  const ignored = tool.effect === "reads" ? fields.flatMap(([name]) => (isKnown(name) ? [] : [name])) : [];
   const parse = (args: unknown) => schema.safeParse(args, { reportInput: true });
   const parsed = parse(ignored.length > 0 ? Object.fromEntries(known) : given);
   if (!parsed.success) throw inputError(tool, parse(given).error ?? parsed.error);

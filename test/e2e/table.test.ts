@@ -38,7 +38,7 @@ test("twelve rows are put right, killed in the middle and run again: twelve vide
     2,
     [
       expect.stringMatching(
-        /^ {2}8 {2}The arguments of generate_video can't be used: --duration: 5 must be /,
+        /^ {2}8 {2}The options of call generate_video can't be used: --duration: 5 must be /,
       ),
       "Nothing was ordered, since 1 of 12 rows can't be.",
     ],
@@ -61,7 +61,9 @@ test("twelve rows are put right, killed in the middle and run again: twelve vide
   journalFolder(folder).makeOlder(6);
   const again = await order();
   expect(again.stderr.split("\n").filter((line) => !/^(?: {2}\d+ of 12 ready)?$/.test(line))).toEqual([]);
-  expect(again.stdout.split("\n").at(-2)).toBe("8 of 12 ready.");
+  expect(again.stdout.split("\n").at(-2)).toBe(
+    "8 of 12 ready. A code that confirms a row belongs in its column confirm.",
+  );
   expect(again.stdout.match(/^ {2}\d+ {2}Not sent: .* its answer never came/gm)).toHaveLength(4);
   expect(topics()).toEqual([THREE_LINES, SPANISH, ...TOPICS].toSorted());
 });

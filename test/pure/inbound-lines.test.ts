@@ -11,7 +11,8 @@ async function readText(...chunks: readonly (string | Buffer)[]) {
   for (const chunk of chunks) input.write(chunk);
   input.end();
   let text = "";
-  for await (const lines of readLines(input, (one) => refused.push(one))) text += lines.toString("utf8");
+  for await (const lines of readLines(input, String, (one) => refused.push(one)))
+    text += lines.toString("utf8");
   return { text, refused };
 }
 

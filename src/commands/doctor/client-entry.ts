@@ -222,7 +222,9 @@ function judgeEntry(
     const check = judgeValue(variable, filled, format, setKey);
     if (check !== undefined) checks.push({ ...check, name: `${variable}${suffix}` });
   }
-  const known = variables.flatMap(([variable, filled]) => (isKnown(filled) ? [[variable, filled.text]] : []));
+  const known = variables.flatMap(([variable, filled]) =>
+    isKnown(filled) ? [[variable, filled.text] as const] : [],
+  );
   const env: Environment = Object.fromEntries(known);
   const hidden = variables.flatMap(([variable, filled]) => (isKnown(filled) ? [] : [variable]));
   const ofShell = Object.entries(inherits === true ? settingsOf(host.env) : {});
