@@ -1,5 +1,5 @@
-// Downloads a finished video from its link to a file, through redirects. Never sends the key. Knows nothing of jobs.
-// Loaded on first use: it needs undici.
+// Downloads a finished video from its link to a file, through redirects. Never sends the key. Knows nothing of
+// jobs. Loaded on first use: it needs undici.
 
 // Not from node:fs/promises, which would be loaded at the start and takes a millisecond.
 import { promises as fs } from "node:fs";
@@ -23,6 +23,12 @@ const DEADLINE_MS = 30 * 60_000;
 /** Storage answers so until the file has arrived, and a busy host until it has time. */
 const NOT_THERE_YET = new Set([403, 404, 408, 425, 429]);
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+/** Any visitor sends these: there is neither key nor cookie. */
+const HEADERS = {
+  accept: "video/*, */*;q=0.5",
+  "accept-encoding": "identity",
+  "user-agent": `faceless-video-mcp/${VERSION}`,
+};
 
 export interface DownloadOptions {
   /** True if plain http is allowed on this computer, because the service runs here too. */
@@ -43,11 +49,12 @@ export async function download(
   const signal = AbortSignal.any([options.signal, deadline]);
   try {
     const isLocal = isLoopback(baseUrl.hostname);
-    const { body } = await follow(link, { dispatcher, signal, isLocal, nowMs: options.nowMs });
+    const answer = await follow(link, isLocal, (request) => dispatcher.request({ ...request, signal }));
+    checkVideo(answer, options.nowMs);
     // Some mounts take a file only once, from front to back: none of it is opened or written again.
     const file = await fs.open(path, "wx");
     try {
-      await fs.writeFile(file, checkedBytes(body), { signal });
+      await fs.writeFile(file, checkedBytes(answer.body), { signal });
       await flush(file);
     } finally {
       await file.close();
@@ -63,31 +70,17 @@ export async function download(
   }
 }
 
-interface Following extends Pick<DownloadOptions, "signal" | "nowMs"> {
-  readonly dispatcher: Dispatcher;
-  readonly isLocal: boolean;
-}
-
 /** Requests the link and what it redirects to. */
 async function follow(
   link: string,
-  { dispatcher, signal, isLocal, nowMs }: Following,
+  isLocal: boolean,
+  request: (options: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseData>,
 ): Promise<Dispatcher.ResponseData> {
   let url = checkedUrl(link, isLocal);
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const answer = await dispatcher.request({
-      origin: url.origin,
-      path: `${url.pathname}${url.search}`,
-      method: "GET",
-      // Any visitor sends these: there is neither key nor cookie.
-      headers: {
-        accept: "video/*, */*;q=0.5",
-        "accept-encoding": "identity",
-        "user-agent": `faceless-video-mcp/${VERSION}`,
-      },
-      signal,
-    });
-    if (!REDIRECTS.has(answer.statusCode)) return checkedVideo(answer, nowMs);
+    const path = `${url.pathname}${url.search}`;
+    const answer = await request({ origin: url.origin, path, method: "GET", headers: HEADERS });
+    if (!REDIRECTS.has(answer.statusCode)) return answer;
     await answer.body.dump();
     url = checkedUrl(headerOf(answer, "location"), isLocal, url);
   }
@@ -104,7 +97,7 @@ function checkedUrl(text: string, isLocal: boolean, base?: URL): URL {
   return url;
 }
 
-function checkedVideo(answer: Dispatcher.ResponseData, nowMs: number): Dispatcher.ResponseData {
+function checkVideo(answer: Dispatcher.ResponseData, nowMs: number): void {
   const { statusCode } = answer;
   if (statusCode !== 200)
     throw new DownloadFailure(`its host answered HTTP ${statusCode}`, {
@@ -115,7 +108,6 @@ function checkedVideo(answer: Dispatcher.ResponseData, nowMs: number): Dispatche
   const isFramed = headerOf(answer, "content-length") !== "" || headerOf(answer, "transfer-encoding") !== "";
   if (!isFramed) throw new DownloadFailure("its host does not say how long the file is");
   checkSize(Number(headerOf(answer, "content-length")));
-  return answer;
 }
 
 /** The bytes of a video that isn't too long. undici throws if less arrives than Content-Length says. */
@@ -138,7 +130,7 @@ async function* checkedBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
   if (bytes < START_BYTES) throw notAVideo();
 }
 
-/** Throws for a page, a list of HLS segments, or what was compressed on its way: no player could play the file. */
+/** Throws for a page, HLS segments, or what was compressed on its way: no player could play the file. */
 function checkStart(start: Buffer): void {
   const isWebm = start.readUInt32BE(0) === 0x1a45dfa3;
   // The first box of an MP4 is nearly always the first of these.

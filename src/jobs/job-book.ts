@@ -37,7 +37,7 @@ export interface JobBookOptions {
   readonly readJournal: () => Promise<JournalFacts>;
 }
 
-/** `change`: a documented field has changed, or following has ended. `start`: this process started the job. */
+/** `change`: a documented field has changed, or following has ended. `start`: this process started it. */
 type JobEvent = "change" | "start";
 type Listener = (jobId: string) => void;
 
@@ -90,8 +90,8 @@ export class JobBook {
 
   /** Returns a predicate for the jobs that are known now, which stays the same when more become known. */
   snapshot(): { has(jobId: string): boolean } {
-    const records = new Set(this.#records.keys());
-    const jobs = this.#journal?.jobs;
+    // A map with other keys is another map.
+    const [records, jobs] = [this.#records, this.#journal?.jobs];
     return { has: (jobId) => records.has(jobId) || jobs?.has(jobId) === true };
   }
 

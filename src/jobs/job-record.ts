@@ -101,7 +101,7 @@ export function possibleJobs(listed: readonly JobRecord[], requestedAtMs: number
     );
 }
 
-/** The job's own last answer; without one, or if a list has shown the end since, what is known of its state. */
+/** The job's own last answer; if there is none, or a list has shown the end since, what is known. */
 export function lastState(record: JobRecord): Job {
   const { jobId, state, link } = record;
   const status = lastStatus(record) ?? "processing";
@@ -118,8 +118,8 @@ export interface AnsweredAt {
 }
 
 /**
- * Adds the job's own answer. A job that had ended stays ended: a lagging replica of the service may answer with
- * an older state. The final video that a list gave stays, too.
+ * Adds the job's own answer. A job that had ended stays ended: a lagging replica of the service may answer
+ * with an older state. The final video that a list gave stays, too.
  */
 export function withAnswer(record: JobRecord, answer: Job, { atMs, nowMs }: AnsweredAt): JobRecord {
   const { listedStatus: _, ...before } = record;

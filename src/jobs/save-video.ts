@@ -1,5 +1,5 @@
-// Saves finished videos on this computer: which ones, when and under which name. A file has its name only when
-// it is whole, and one that is there already is left alone. Knows neither HTTP nor the SDK.
+// Saves finished videos on this computer: which ones, when and under which name. A file has its name only
+// when it is whole, and one that is there already is left alone. Knows neither HTTP nor the SDK.
 
 // Not from node:fs/promises, which would be loaded at the start and takes a millisecond.
 import { promises as fs } from "node:fs";
@@ -17,18 +17,12 @@ import type { JobReader } from "./reader.ts";
 
 /** Why a download failed, as a clause that follows a colon. Contains no text from the host. */
 export class DownloadFailure extends Error {
-  /** True if another request may succeed. */
-  readonly mayPass: boolean;
-  /** How long the host asks to wait. */
-  readonly retryAfterMs: number | undefined;
+  /** True if another request may succeed, and how long the host asks to wait. */
+  readonly facts: { readonly mayPass?: boolean; readonly retryAfterMs?: number | undefined };
 
-  constructor(
-    reason: string,
-    { mayPass = false, retryAfterMs }: { mayPass?: boolean; retryAfterMs?: number | undefined } = {},
-  ) {
+  constructor(reason: string, facts: DownloadFailure["facts"] = {}) {
     super(reason);
-    this.mayPass = mayPass;
-    this.retryAfterMs = retryAfterMs;
+    this.facts = facts;
   }
 }
 
@@ -187,8 +181,11 @@ export class VideoSaver {
       try {
         return await this.#inSlot(() => this.#writeOnce(folder, path, jobId));
       } catch (error) {
-        if (!(error instanceof DownloadFailure) || !error.mayPass) throw error;
-        const pauseMs = Math.max(first, error.retryAfterMs ?? Math.min(max, first * 2 ** (attempt - 1)));
+        if (!(error instanceof DownloadFailure) || error.facts.mayPass !== true) throw error;
+        const pauseMs = Math.max(
+          first,
+          error.facts.retryAfterMs ?? Math.min(max, first * 2 ** (attempt - 1)),
+        );
         if (clock.monotonicMs() + pauseMs > endsMs) throw error;
         await pause(clock, pauseMs, signal);
         await reader.refreshFromList(LINK_AGE_MS);

@@ -1,4 +1,4 @@
-// How long to wait before the next poll of a followed job. Pure but for jitter: knows no clock and no rate limit.
+// How long to wait before the next poll of a followed job. Knows no clock and no rate limit.
 
 export interface ScheduleOptions {
   /** Polls at this interval instead of the schedule. */

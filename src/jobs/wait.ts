@@ -28,7 +28,7 @@ const LAST_READ = { beforeEndMs: 1_000, maxShare: 0.25 } as const;
 const FRESH_MS = 500;
 
 /**
- * Returns the job when it has ended, or its state when the time is over, the signal fires or its polling ends.
+ * Returns the job when it has ended, or its state if the time is over, the signal fires or its polling ends.
  * Never rejects: if the last read fails or takes too long, the last known state is the answer.
  */
 export async function waitForEnd(options: WaitOptions, wait: Wait): Promise<Job> {

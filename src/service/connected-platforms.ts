@@ -11,7 +11,7 @@ import { platformIn, UNKNOWN_PLATFORM } from "./platforms.ts";
 import type { RequestSender } from "./request-sender.ts";
 import { type ConnectedPlatform, itemsOf, MAX_ID, MAX_RESULTS, type ParsedResponse } from "./responses.ts";
 
-/** The SDK ends this much before the call, and a request this much before the SDK, since its error says why. */
+/** The SDK ends this much before the call, and a request this much before the SDK: its error says why. */
 const MARGIN_MS = 500;
 /** An event has three or four lines. */
 const MAX_LINES = 1_000;

@@ -1,5 +1,5 @@
-// Every field of a result, by its name: whose it is, and what it means. The readers of answers, the size of results,
-// the documents and the card take the names from here.
+// Every field of a result, by its name: whose it is, and what it means. The readers of answers, the size of
+// results, the documents and the card take the names from here.
 
 import { STATES } from "./job.ts";
 import { DEFAULTS } from "./options.ts";

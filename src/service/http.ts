@@ -107,8 +107,8 @@ export class Http {
 }
 
 /**
- * One request, from its wait for a connection to the end of its answer. Its life cycle says whether it was sent,
- * never an error's code: the same codes occur before and after.
+ * One request, from its wait for a connection to the end of its answer. Its life cycle says whether it was
+ * sent, never an error's code: the same codes occur before and after.
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: HttpRequest;

@@ -78,13 +78,9 @@ export function resolve(root: Json, value: unknown): Json {
   return objectOf(valueAt(root, ...reference.split("/").slice(1, MAX_LEVELS)));
 }
 
-/** Returns the object itself; one without fields for anything else. */
+/** The fields of an object; none for anything else. */
 export function objectOf(value: unknown): Json {
-  return isObject(value) ? value : {};
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null;
+  return typeof value === "object" && value !== null ? { ...value } : {};
 }
 
 function listOf(value: unknown): unknown[] {

@@ -1,5 +1,5 @@
-// How users and models call the platforms, and where the service's undocumented answers have names and reasons.
-// Pure. Other names only serve hints: a post goes to exactly the requested id.
+// How users and models call the platforms, and where the service's undocumented answers have names and
+// reasons. Pure. Other names only serve hints: a post goes to exactly the requested id.
 
 import { quoteName } from "../text.ts";
 import { PLATFORM_TITLES } from "./platform-titles.ts";
@@ -55,8 +55,8 @@ export function accountName({ platform, ...fields }: Fields): string | undefined
 }
 
 /**
- * The platform of a connected account, whose form is not documented: its field `platform`, else a text elsewhere
- * that is a platform's name, else the account's name or id.
+ * The platform of a connected account, whose form is not documented: its field `platform`, else a text
+ * elsewhere that is a platform's name, else the account's name or id.
  */
 export function platformIn(account: Fields): string | undefined {
   const { platform, name, id } = account;

@@ -94,7 +94,7 @@ export class RateLimiter {
     if (retryAfterMs !== undefined) this.#remaining = this.#limit;
   }
 
-  /** X-RateLimit-Reset in milliseconds from now. Its unit is not documented: magnitude and progress tell it. */
+  /** The reset in milliseconds from now. Its unit is not documented: magnitude and progress tell it. */
   #readResetMs(headers: ResponseHeaders): number | undefined {
     const header = headers["x-ratelimit-reset"];
     const count = readNumber(header);
@@ -102,7 +102,7 @@ export class RateLimiter {
       return msUntil(header, serviceNowMs(headers, this.#clock.now()));
     this.#compareResets({ count, atMs: this.#clock.monotonicMs() });
     this.#hasLongReset ||= count > 3_600;
-    // Most windows last an hour at most. After a wrong guess a request is sent too soon, and the service says so.
+    // Most windows last an hour at most. After a wrong guess the service says that a request came too soon.
     const unitMs = this.#resetUnitMs ?? (this.#hasLongReset ? 1 : 1000);
     return Math.min(MAX_WAIT_MS, unitMs * count);
   }

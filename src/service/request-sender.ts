@@ -122,8 +122,8 @@ export class RequestSender {
   }
 
   /**
-   * Sends a request as soon as the rate limiter allows, and as often as retry.ts does. `read` makes the result of
-   * an answer or throws a BridgeError. Throws BridgeErrors alone; for a POST without an answer in time a
+   * Sends a request as soon as the rate limiter allows, and as often as retry.ts does. `read` makes the result
+   * of an answer or throws a BridgeError. Throws BridgeErrors alone; for a POST without an answer in time a
    * DeadlineError of the result.
    */
   async request<Result>(
@@ -138,7 +138,7 @@ export class RequestSender {
     const { clock, random } = this.#options;
     const endsAtMs = clock.monotonicMs() + deadlineMs;
     const { begunAtMs = clock.now() } = entry ?? {};
-    // While the process sleeps, only the wall clock goes on, and others may take the entry's outcome for unknown.
+    // While the process sleeps, only the wall clock goes on, and others may take the outcome for unknown.
     const ageMs = () => (method === "POST" ? Math.abs(clock.now() - begunAtMs) : 0);
     const leftMs = () => Math.min(endsAtMs - clock.monotonicMs(), PAID_REQUEST_MS - ageMs());
     const readResponse = (response: ServiceResponse) => read(this.#parseBody(response));
@@ -187,7 +187,7 @@ export class RequestSender {
     }
   }
 
-  /** Reserves a request and returns 0, or returns the wait. Throws a BridgeError if too little time is left. */
+  /** Reserves a request and returns 0, or returns the wait. Throws if too little time is left. */
   #acquire(operation: Operation, kind: RequestKind, leftMs: number, hasWaited: boolean): number {
     const { method } = operation;
     const neededMs = MIN_ATTEMPT_MS[method];

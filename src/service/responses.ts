@@ -25,7 +25,7 @@ export const MAX_ID = 500;
 const MAX_TEXT = 2_000;
 /** The characters of any text that are looked at. */
 const MAX_READ = 65_536;
-/** The maximum number of characters of a link. It is never cut, as it must open. Signed links have about 2,000. */
+/** The maximum number of characters of a link, which is never cut. Signed links have about 2,000. */
 const MAX_LINK = 4_096;
 
 export interface ServiceResponse {

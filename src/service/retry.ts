@@ -56,9 +56,12 @@ export function retryDelayMs(
   { method, attempt, failure, minPauseMs = 0, remainingMs }: FailedAttempt,
   random: () => number,
 ): number | undefined {
-  if (attempt >= MAX_ATTEMPTS[method] || !mayRepeat(method, failure)) return undefined;
+  const { code, outcome, retryable, retryAfterSeconds } = failure;
+  // The caller no longer wants the answer, or the next one would be as unreadable.
+  const isFinal = code === "cancelled" || code === "bad_answer" || attempt >= MAX_ATTEMPTS[method];
+  const mayRepeat = method === "GET" ? retryable : outcome === "not_sent";
+  if (isFinal || !mayRepeat) return undefined;
   const backoffMs = random() * BACKOFF_BASE_MS * 2 ** (attempt - 1);
-  const { retryAfterSeconds } = failure;
   const delayMs = Math.max(
     minPauseMs,
     retryAfterSeconds === undefined ? backoffMs : 1000 * retryAfterSeconds,
@@ -66,13 +69,7 @@ export function retryDelayMs(
   return delayMs + MIN_ATTEMPT_MS[method] <= remainingMs ? delayMs : undefined;
 }
 
-function mayRepeat(method: Method, { code, outcome, retryable }: FailedAttempt["failure"]): boolean {
-  // The caller no longer wants the answer, or the next one would be as unreadable.
-  if (code === "cancelled" || code === "bad_answer") return false;
-  return method === "GET" ? retryable : outcome === "not_sent";
-}
-
-/** Statuses that leave open what became of the request; a 1xx is not an answer. 499: a gateway's client left. */
+/** Leaves open what became of the request; a 1xx is not an answer. 499: a gateway's client left. */
 export function isInconclusive(status: number): boolean {
   return status < 200 || [408, 409, 423, 425, 499].includes(status) || status >= 500;
 }

@@ -1,5 +1,5 @@
-// Finds the service's words in a failed answer: the documented error envelope, which may decide what happened,
-// and the forms of frameworks and gateways, which are only shown. Pure.
+// Finds the service's words in a failed answer: the documented error envelope, which may decide what
+// happened, and the forms of frameworks and gateways, which are only shown. Pure.
 
 import type { ServiceMessage } from "../errors.ts";
 import { cleanServiceText } from "../text.ts";

@@ -1,5 +1,5 @@
-// Finds the part of a topic that is spoken, outside [brackets], and how it names a video. Pure, and linear however long
-// a topic is.
+// Finds the part of a topic that is spoken, outside [brackets], and how it names a video. Pure, and linear however
+// long a topic is.
 
 const NAME_CHARACTERS = 80;
 /** The number of a topic's characters that are searched for a name. */
@@ -15,8 +15,8 @@ export function spokenTextOf(topic: string): string {
 }
 
 /**
- * A video's name: the first spoken words, or the topic's first words if nothing is spoken. On one line, at most
- * 80 characters (code points), without part of a word at its end. Unsafe characters stay in it.
+ * A video's name: the first spoken words, or the topic's first words if nothing is spoken. On one line, at
+ * most 80 characters (code points), without part of a word at its end. Unsafe characters stay in it.
  */
 export function firstSpokenWords(topic: string): string {
   const start = topic.slice(0, NAMED_BY);

@@ -1,4 +1,4 @@
-// How long the parts of a call may take, in milliseconds, and how they add up. Numbers alone: it imports nothing.
+// How long the parts of a call may take, in milliseconds, and how they add up. Imports nothing.
 
 const MINUTE_MS = 60_000;
 

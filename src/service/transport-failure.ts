@@ -25,8 +25,8 @@ const CHECK_GATEWAY =
 const CHECK_NETWORK = "Check the network, the proxy settings and FACELESS_BASE_URL.";
 
 /**
- * By patterns of the codes of Node, undici and this server, of which the first that fits counts. Codes never say whether
- * the request was sent. `%s` stands for the code.
+ * By patterns of the codes of Node, undici and this server: the first that fits counts. Codes never say whether the
+ * request was sent. `%s` stands for the code.
  */
 const FAILURES: Readonly<Record<string, readonly [reason: string, fix: Text, kind?: FailureKind]>> = {
   UND_ERR_CONNECT_TIMEOUT: [

@@ -1,5 +1,5 @@
-// Splits a text into the words of all scripts: how long they take to say, which script they are in, and which of them
-// are names. Pure, and linear however long a text is.
+// Splits a text into the words of all scripts: how long they take to say, which script they are in, and which of
+// them are names. Pure, and linear however long a text is.
 
 import { lazyValue } from "../lazy.ts";
 import { UNSPACED } from "./spoken-words.ts";
@@ -27,7 +27,7 @@ const patterns = lazyValue(() => ({
 export interface Word {
   readonly text: string;
   readonly isLatin: boolean;
-  /** Written with a capital letter that no sentence asks for: names and brands say nothing about a language. */
+  /** Written with a capital letter that no sentence asks for. Names say nothing about a language. */
   readonly isName: boolean;
 }
 
@@ -101,8 +101,8 @@ function isScript(code: string): boolean {
 type Unit = "words" | "characters" | "syllables";
 
 /**
- * Units a second at normal pacing: estimates, since the speed of the service's voices isn't documented. Among languages
- * that share a script, the most likely one comes first.
+ * Units a second at normal pacing: estimates, since the speed of the service's voices isn't documented. Among
+ * languages that share a script, the most likely one comes first.
  */
 const RATES: readonly (readonly [Unit, number, readonly string[]])[] = [
   ["words", 2.5, ["en"]],
@@ -126,20 +126,17 @@ export function speakingRate(language: string): { readonly unit: Unit; readonly 
   return { unit, perSecond };
 }
 
-/** Roughly how many units a text has. Among characters and syllables, a word of another script counts as one. */
+/** Roughly how many units a text has. Among characters or syllables, a word of another script counts as one. */
 export function countSpoken(text: string, unit: Unit): number {
   const { tokens, unspaced } = patterns();
   const words = (text.match(tokens) ?? []).filter((token) => !MARK.test(token));
   if (unit === "words") return words.length;
-  const inOther = words.filter((word) => !unspaced.test(word)).length;
-  const characters = words.reduce(
-    (sum, word) => sum + (unspaced.test(word) ? Array.from(word).length : 0),
-    0,
-  );
-  return Math.ceil(characters / (unit === "syllables" ? SYLLABLE_CHARACTERS : 1)) + inOther;
+  const own = words.filter((word) => unspaced.test(word));
+  const characters = Array.from(own.join("")).length;
+  return Math.ceil(characters / (unit === "syllables" ? SYLLABLE_CHARACTERS : 1)) + words.length - own.length;
 }
 
-/** The language by whose speed words in its script are measured, as a BCP-47 code: the first that has most of them. */
+/** The language by whose speed words in its script are measured: the first that has most of them. */
 export function likelyLanguage(words: readonly Word[]): string {
   const counts = RATES.flatMap(([, , languages]) => languages).map(
     (language) => [language, wordsWrittenIn(language, words).length] as const,
