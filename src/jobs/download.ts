@@ -1,5 +1,5 @@
-// Downloads a finished video from its link to a file, through redirects. Never sends the key. Knows nothing of
-// jobs. Loaded on first use: it needs undici.
+// Downloads a finished video from its link to a file, through redirects. Never sends the key.
+// Knows nothing of jobs. Loaded on first use: it needs undici.
 
 // Not from node:fs/promises, which would be loaded at the start and takes a millisecond.
 import { promises as fs } from "node:fs";

@@ -222,7 +222,8 @@ export function notConfiguredError(problems: readonly ConfigProblem[]): BridgeEr
     `This server is not set up: ${list}.`,
     inSentences(
       ...fixes,
-      say`[Put that into this server's settings in your client. Then restart this server|Set that in the environment of this call].`,
+      say`[Put that into this server's settings in your client.|Set that in the environment of this call.]`,
+      say`[Then restart this server.|]`,
       needsAccount && say`To try it without an account, [start it with|add] --sandbox.`,
     ),
     { isForUser: true, failsAgain: true },

@@ -88,7 +88,7 @@ export function statusError(
   const isInFront = envelope === undefined && [401, 402, 403, 511].includes(status);
   const [code, message, nextStep, isForUser] = isInFront
     ? refusalInFront(operation, status, words)
-    : refusalOf(operation, answer, { envelope, words, waitSeconds, isSandbox });
+    : refusalOf(operation, answer, waitSeconds, isSandbox);
   const retryable = !mayBeDone && (code === "rate_limited" || code === "service_failed");
   // A refusal without words may be a firewall's, and one of a post may be about the job or an account.
   const failsAgain =
@@ -111,12 +111,6 @@ export function statusError(
   });
 }
 
-interface Refused {
-  readonly envelope: ServiceMessage | undefined;
-  readonly words: ServiceMessage | undefined;
-  readonly waitSeconds: number | undefined;
-  readonly isSandbox: boolean;
-}
 /** The message has no full stop yet. */
 type Refusal = readonly [code: ErrorCode, message: string, nextStep: Text, isForUser?: true];
 const FOR_USER = true;
@@ -130,9 +124,11 @@ interface Failed extends BridgeErrorFacts {
 function refusalOf(
   { verb, platforms, notFound }: Operation,
   answer: ParsedResponse,
-  { envelope, words, waitSeconds, isSandbox }: Refused,
+  waitSeconds: number | undefined,
+  isSandbox: boolean,
 ): Refusal {
   const { status } = answer;
+  const envelope = readEnvelope(answer.json);
   const refused = `The service refused to ${verb}`;
   if (envelope?.code === "out_of_credits" || status === 402) {
     const fix = isSandbox
@@ -160,9 +156,10 @@ function refusalOf(
     return ["unauthorized", refused, nextStep];
   }
   if (status === 401) {
-    const account = "in the service's account settings, section API";
-    const fix = say`Check FACELESS_API_KEY: create a key ${account}, and [restart this server with it|set it here].`;
-    return ["unauthorized", `${refused}: it did not accept the API key`, fix, FOR_USER];
+    const place = "in the service's account settings, section API";
+    const use = say`[restart this server with it|set it here]`;
+    const nextStep = say`Check FACELESS_API_KEY: create a key ${place}, and ${use}.`;
+    return ["unauthorized", `${refused}: it did not accept the API key`, nextStep, FOR_USER];
   }
   if (status === 403) {
     const nextStep = "Check in the service's account settings, section API, what the key may do.";
@@ -178,7 +175,7 @@ function refusalOf(
   if (status === 429)
     return ["rate_limited", `${refused}: too many requests were sent`, waitStep(waitSeconds)];
   const nextStep =
-    words?.message === undefined
+    readWords(answer)?.message === undefined
       ? "The service gave no reason. Check the arguments before you call again."
       : say`[Tell the user what the service says, and call again only with what they want|Change what the service names, then call again].`;
   return ["refused", refused, nextStep];
@@ -188,7 +185,8 @@ function refusalOf(
 function refusalInFront({ verb }: Operation, status: number, words: ServiceMessage | undefined): Refusal {
   const quoted = words?.message;
   const said = quoted === undefined ? "" : `, with the words ${quote(quoted, 200)}`;
-  const refused = `A firewall, VPN or proxy in front of the service probably refused the request to ${verb}${said}`;
+  const place = "A firewall, VPN or proxy in front of the service";
+  const refused = `${place} probably refused the request to ${verb}${said}`;
   if (status === 511) {
     const nextStep = "Sign in to this network in a browser first. Then call again.";
     // 5xx prove nothing of what was done.
@@ -199,8 +197,8 @@ function refusalInFront({ verb }: Operation, status: number, words: ServiceMessa
       ? ["the account may have credits", "add credits"]
       : ["the API key may be fine", "check FACELESS_API_KEY"];
   const nextStep =
-    "Open the address in FACELESS_BASE_URL in a browser to see what answers there, and check VPN, proxy and " +
-    `the network's sign-in page. If the service itself answers there, ${fix}.`;
+    "Open the address in FACELESS_BASE_URL in a browser to see what answers there, and check VPN, " +
+    `proxy and the network's sign-in page. If the service itself answers there, ${fix}.`;
   return ["refused", `${refused}; ${fine}`, nextStep, FOR_USER];
 }
 

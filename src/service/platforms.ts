@@ -85,11 +85,11 @@ function textsIn(value: unknown): string[] {
 }
 
 const STATE_FIELD = /^(?:connection|account|auth|token)?(?:status|state)$/;
-/** What a field that is true says by its name, one that is false with "not" before it, and a state by its value. */
+/** What a true field says by its name, a false one with "not" before it, and a state by its value. */
 const UNUSABLE =
   /^(?:not(connected|active|enabled|valid|authorized|linked)|(?:token)?(disconnected|inactive|disabled|suspended|revoked|expired|invalid|unauthorized)|(?:needs|requires)re(?:auth|connect).*|reauthrequired|(?:signed|logged)out)$/;
 
-/** Why an account can't be posted to, if it says so of itself: "expired", "not active". Undefined if it can. */
+/** Why an account can't be posted to, if it says so of itself: "expired", "not active". */
 export function unusableState(account: Fields): string | undefined {
   for (const [field, value] of Object.entries(account)) {
     const name = lettersOf(field).replace(/^is/, "");

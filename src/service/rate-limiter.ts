@@ -33,7 +33,7 @@ export class RateLimiter {
   #resetsAtMs = Infinity; // end of the window; Infinity if the service does not say, or it is over
   #resetUnitMs: 1 | 1000 | undefined; // of a reset that counts from now, once two samples have shown it
   #hasLongReset = false; // true once a reset was too many seconds for a window
-  #lastReset: { readonly count: number; readonly atMs: number } | undefined; // the previous sample
+  #lastReset = { count: 0, atMs: -Infinity }; // the previous sample
   #pausedUntilMs = -Infinity; // set by a 429; nothing is sent before
   #inFlight = 0;
 
@@ -109,10 +109,10 @@ export class RateLimiter {
 
   /** Within a window, a reset goes down by a thousand in a second if it counts milliseconds, else by one. */
   #compareResets(sample: { readonly count: number; readonly atMs: number }): void {
-    const { count = 0, atMs = 0 } = this.#lastReset ?? {};
-    const [wentDown, passedMs] = [count - sample.count, sample.atMs - atMs];
+    const wentDown = this.#lastReset.count - sample.count;
+    const passedMs = sample.atMs - this.#lastReset.atMs;
     // Over a shorter time, rounding and delays could look like either.
-    if (this.#lastReset !== undefined && passedMs < MIN_BETWEEN_SAMPLES_MS) return;
+    if (passedMs < MIN_BETWEEN_SAMPLES_MS) return;
     this.#lastReset = sample;
     if (wentDown > 0) this.#resetUnitMs = wentDown < passedMs / 30 ? 1000 : 1;
   }

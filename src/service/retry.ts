@@ -25,21 +25,14 @@ export const MIN_ATTEMPT_MS = { GET: 250, POST: MIN_POST_MS } as const;
 /** The longest attempt of a GET while another one is possible: its connection may be dead. */
 const MAX_ATTEMPT_MS = 7_000;
 
-/** How an attempt is sent. */
-export interface AttemptPlan {
-  readonly deadlineMs: number;
-  /** True if it opens a connection of its own. */
-  readonly isFresh: boolean;
-}
-
 /**
- * Plans an attempt. Only the first attempt of a read that has time for another one may use a kept connection.
- * `isOnly` is true for a poll, which is never repeated.
+ * Plans an attempt. A fresh one opens a connection of its own: only the first attempt of a read that has time for
+ * another one may use a kept connection. `isOnly` is true for a poll, which is never repeated.
  */
 export function planAttempt(
-  { method, attempt, remainingMs }: Omit<FailedAttempt, "failure">,
+  { method, attempt, remainingMs }: Pick<FailedAttempt, "method" | "attempt" | "remainingMs">,
   isOnly: boolean,
-): AttemptPlan {
+) {
   const leftMs = Math.max(1, Math.ceil(remainingMs));
   const isLast = isOnly || method === "POST" || attempt >= MAX_ATTEMPTS.GET;
   return {

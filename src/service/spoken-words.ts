@@ -1,5 +1,5 @@
-// Finds the part of a topic that is spoken, outside [brackets], and how it names a video. Pure, and linear however
-// long a topic is.
+// Finds the part of a topic that is spoken, outside [brackets], and how it names a video. Pure, and linear
+// however long a topic is.
 
 const NAME_CHARACTERS = 80;
 /** The number of a topic's characters that are searched for a name. */

@@ -25,8 +25,8 @@ const CHECK_GATEWAY =
 const CHECK_NETWORK = "Check the network, the proxy settings and FACELESS_BASE_URL.";
 
 /**
- * By patterns of the codes of Node, undici and this server: the first that fits counts. Codes never say whether the
- * request was sent. `%s` stands for the code.
+ * By patterns of the codes of Node, undici and this server: the first that fits counts. Codes never say
+ * whether the request was sent. `%s` stands for the code.
  */
 const FAILURES: Readonly<Record<string, readonly [reason: string, fix: Text, kind?: FailureKind]>> = {
   UND_ERR_CONNECT_TIMEOUT: [
@@ -75,8 +75,8 @@ const FAILURES: Readonly<Record<string, readonly [reason: string, fix: Text, kin
   ],
   ".*_SELF_SIGNED_CERT|SELF_SIGNED_CERT.*|UNABLE_TO_(?:GET|VERIFY)_.*": [
     "TLS failed: the issuer of the certificate is not trusted (%s)",
-    "If the service or your company's network has a certificate authority of its own, set NODE_EXTRA_CA_CERTS " +
-      "to the path of its certificate (PEM) in the env of this server's entry.",
+    "If the service or your company's network has a certificate authority of its own, set " +
+      "NODE_EXTRA_CA_CERTS to the path of its certificate (PEM) in the env of this server's entry.",
   ],
   "CERT_HAS_EXPIRED|CERT_NOT_YET_VALID": [
     "TLS failed: the certificate is not valid today (%s)",

@@ -1,5 +1,5 @@
-// Splits a text into the words of all scripts: how long they take to say, which script they are in, and which of
-// them are names. Pure, and linear however long a text is.
+// Splits a text into the words of all scripts: how long they take to say, which script they are in, and which
+// of them are names. Pure, and linear however long a text is.
 
 import { lazyValue } from "../lazy.ts";
 import { UNSPACED } from "./spoken-words.ts";
@@ -126,7 +126,7 @@ export function speakingRate(language: string): { readonly unit: Unit; readonly 
   return { unit, perSecond };
 }
 
-/** Roughly how many units a text has. Among characters or syllables, a word of another script counts as one. */
+/** Roughly how many units a text has. Among characters, a word of another script counts as one. */
 export function countSpoken(text: string, unit: Unit): number {
   const { tokens, unspaced } = patterns();
   const words = (text.match(tokens) ?? []).filter((token) => !MARK.test(token));
