@@ -223,7 +223,9 @@ test.each<[string, Script]>([
   };
 
   // It may be there later.
-  await expect(download(`${service.url}/final.mp4`, path, options)).rejects.toMatchObject({ facts: { mayPass: true } });
+  await expect(download(`${service.url}/final.mp4`, path, options)).rejects.toMatchObject({
+    facts: { mayPass: true },
+  });
   expect(existsSync(path) ? readFileSync(path, "utf8") : "").toBe("");
 });
 
