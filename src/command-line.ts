@@ -146,6 +146,8 @@ export const COMMANDS = {
 export type CommandName = keyof typeof COMMANDS;
 
 export type Command = ReturnType<typeof parseCommandLine>;
+/** A command with its options. */
+export type Given<Name extends Command["name"]> = Extract<Command, { name: Name }>;
 
 /** A clause that says what is wrong with the command line, without the name of the program. Exit code 2. */
 export class UsageError extends BridgeError {

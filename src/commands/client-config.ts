@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { posix, win32 } from "node:path";
 import { dump } from "js-yaml";
 import { stringify } from "smol-toml";
-import type { ClientName, Command } from "../command-line.ts";
+import type { ClientName, Given } from "../command-line.ts";
 import { NO_FLAGS, readConfig } from "../config.ts";
 import { inSentences } from "../sentences.ts";
 import { NO_KEY } from "../settings/values.ts";
@@ -59,7 +59,7 @@ interface Plan {
 
 /** Prints the entry to stdout, the rest to stderr. Keeps a copy of this server unless npx starts the entry. */
 export async function runConfig(
-  { client, windows, sandbox, installed }: Extract<Command, { name: "config" }>,
+  { client, windows, sandbox, installed }: Given<"config">,
   host: Host,
 ): Promise<number> {
   const ui = new TerminalUi({ ...host, output: host.errors }, MAX_WIDTH);

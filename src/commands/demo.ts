@@ -13,7 +13,7 @@ import { listVideos } from "../tools/list-videos.ts";
 import { publishVideo } from "../tools/publish-video.ts";
 import { IS_ON_NPM } from "../version.ts";
 import type { Host } from "./host.ts";
-import { openTools } from "./local-tools.ts";
+import { type LocalTools, openTools } from "./local-tools.ts";
 import { TerminalUi } from "./terminal-ui.ts";
 
 const SUBJECT = "why the sea is salty";
@@ -72,11 +72,7 @@ export async function runDemo(host: Host): Promise<number> {
 }
 
 /** Returns true if the video was posted. */
-async function drive(
-  { run, follow }: ReturnType<typeof openTools>,
-  ui: TerminalUi,
-  timeoutMs: number,
-): Promise<boolean> {
+async function drive({ run, follow }: LocalTools, ui: TerminalUi, timeoutMs: number): Promise<boolean> {
   const names = toolsFor(NO_FLAGS).map(({ name }) => name);
   ui.step("Your AI client starts the server and finds its tools", [names.join(", ")]);
   ui.step(`The prompt write_video_topic tells it how to make a good topic of "${SUBJECT}"`, [

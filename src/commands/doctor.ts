@@ -1,7 +1,7 @@
 // Checks whether a video could be made with the settings of this terminal or of a client's entry, and says
 // how to fix what is wrong. Spends nothing and leaves nothing behind.
 
-import type { ClientName, Command } from "../command-line.ts";
+import type { ClientName, Given } from "../command-line.ts";
 import { type Config, JOURNAL_SETTINGS, NO_FLAGS, readConfig } from "../config.ts";
 import { FORMATS } from "./client-formats.ts";
 import { type Check, cleanCheck, formatReport, pass, redactReport } from "./doctor/check.ts";
@@ -19,10 +19,7 @@ const CHECK_NAMES = ["Node.js", "settings", "service", "key", "rate limit", "jou
 const SANDBOX_CHECK_NAMES = ["Node.js", "settings", "journal"];
 
 /** Returns the exit code: 1 if no video could be made, or with `shapes` if nothing answered. */
-export async function runDoctor(
-  { client, json, shapes }: Extract<Command, { name: "doctor" }>,
-  host: Host,
-): Promise<number> {
+export async function runDoctor({ client, json, shapes }: Given<"doctor">, host: Host): Promise<number> {
   const ui = new TerminalUi(host);
   const found = client === undefined ? undefined : await readClientEntries(client, host);
   const ofTerminal: Settings = { env: host.env, flags: NO_FLAGS, hidden: [] };

@@ -41,10 +41,6 @@ export function orJournalError<Value>(work: Promise<Value>): Promise<Value | Jou
 }
 
 /** Opens the journal for a command that adds nothing. */
-export function openJournal(
-  store: JournalStore,
-  { sandbox }: Pick<Config, "sandbox">,
-  clock: Clock,
-): Journal {
+export function openJournal(store: JournalStore, { sandbox }: Config, clock: Clock): Journal {
   return new Journal({ store, isSandbox: sandbox, clock, redact: (line) => line, onUnwritable() {} });
 }

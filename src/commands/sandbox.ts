@@ -1,7 +1,7 @@
 // `sandbox`: the sandbox service alone, for people who write other clients.
 
 import { once } from "node:events";
-import type { Command } from "../command-line.ts";
+import type { Given } from "../command-line.ts";
 import { errnoOf } from "../errors.ts";
 import { NO_FLAGS, readConfig } from "../config.ts";
 import { startSandbox } from "../sandbox/sandbox.ts";
@@ -9,10 +9,7 @@ import type { Host } from "./host.ts";
 import { TerminalUi } from "./terminal-ui.ts";
 
 /** Serves until the process begins to end. Returns the exit code: 1 if the port is not available. */
-export async function runSandbox(
-  { port, webhook }: Extract<Command, { name: "sandbox" }>,
-  host: Host,
-): Promise<number> {
+export async function runSandbox({ port, webhook }: Given<"sandbox">, host: Host): Promise<number> {
   const [ui, failures] = [new TerminalUi(host), new TerminalUi({ ...host, output: host.errors })];
   const { sandboxSeconds: renderSeconds, warnings } = readConfig(host.env, NO_FLAGS, host.homeDir);
   for (const { variable, problem, fix } of warnings)

@@ -17,10 +17,7 @@ import { type Check, fail, pass, warn } from "./check.ts";
 const NAME = "journal";
 
 /** Checks whether the journal can be read and written, without making its folder or table. */
-export async function checkJournal(
-  config: Config,
-  host: Pick<Host, "clock" | "files" | "isOnNpm">,
-): Promise<Check> {
+export async function checkJournal(config: Config, host: Host): Promise<Check> {
   const store = openJournalStore(config, host.clock);
   if (store === undefined)
     return config.startsSandbox
