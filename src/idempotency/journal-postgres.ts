@@ -58,10 +58,9 @@ function insert(lines: readonly string[]): string {
   return `insert into ${TABLE} (line) values ${rows.join(", ")}`;
 }
 
-function selectFrom(position: string): string {
-  return `select position, line from ${TABLE} where position >= ${position} and at > now() - interval '90 days'
+const selectFrom = (position: string) =>
+  `select position, line from ${TABLE} where position >= ${position} and at > now() - interval '90 days'
     order by position limit ${ROWS_PER_QUERY}`;
-}
 
 /** Made on first use, to keep the start fast. */
 const schemas = lazyValue(() => ({

@@ -5,12 +5,11 @@ import { BridgeError, mayPass } from "../errors.ts";
 import { ageMs, hasEnded, lastState } from "../jobs/job-record.ts";
 import { UNLISTED_MS } from "../service/job.ts";
 import { say } from "../sentences.ts";
-import type { Job } from "../service/responses.ts";
 import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
 import { describe, describePosts } from "./describe.ts";
 import { USUAL_WAIT_SECONDS, waitOf } from "./listing.ts";
 import { publishedToField, savedToField } from "./record-fields.ts";
-import { defineTool, guidanceFields, type ToolContext, type ToolOutcome } from "./tool.ts";
+import { defineTool, guidanceFields, type ToolContext } from "./tool.ts";
 
 /** A wait may begin with an answer this old, such as the previous wait's, since it asks again anyway. */
 const RECENT_MS = 5_000;
@@ -35,10 +34,7 @@ export const getVideoStatus = defineTool({
         .meta({ default: 0, ...waitOf(USUAL_WAIT_SECONDS) })
         .optional(),
     }),
-  coercions: {
-    jobId: asJobId,
-    waitSeconds: asSeconds,
-  },
+  coercions: { jobId: asJobId, waitSeconds: asSeconds },
   output: () =>
     z.looseObject({
       ...guidanceFields(),
@@ -54,14 +50,17 @@ export const getVideoStatus = defineTool({
       arguments: z.looseObject({}).describe("As ordered, known to this computer only").optional(),
     }),
   async run({ jobId, waitSeconds = 0 }, context) {
-    const { reader, signal, maxWaitSeconds } = context;
+    const { config, reader, jobs, videoSaver, clock, signal, maxWaitSeconds } = context;
     try {
       if (waitSeconds === 0) await reader.read(jobId, { background: false, signal });
       else await wait(jobId, Math.min(waitSeconds, maxWaitSeconds) * 1000, context);
     } catch (error) {
       throw await withPosts(error, jobId, context);
     }
-    return result(jobId, context);
+    // A video that is still rendering was posted nowhere, and its arguments only serve the next one.
+    if (hasEnded(jobs.get(jobId))) await jobs.readJournal();
+    await videoSaver.refresh([jobId], SAVING_PATIENCE_MS);
+    return describe(jobs.get(jobId), { config, nowMs: clock.now(), maxWaitSeconds });
   },
 });
 
@@ -89,16 +88,6 @@ async function wait(jobId: string, forMs: number, context: ToolContext): Promise
         throw error.facts.code === "not_found" ? await reader.explainNotFound(jobId, error) : error;
     }
   }
-}
-
-async function result(
-  jobId: string,
-  { config, clock, jobs, videoSaver, maxWaitSeconds }: ToolContext,
-): Promise<ToolOutcome<Job>> {
-  // A video that is still rendering was posted nowhere, and its arguments only serve the next one.
-  if (hasEnded(jobs.get(jobId))) await jobs.readJournal();
-  await videoSaver.refresh([jobId], SAVING_PATIENCE_MS);
-  return describe(jobs.get(jobId), { config, nowMs: clock.now(), maxWaitSeconds });
 }
 
 /** Adds the journal's posts, which show whether the video went live although the service can't be read. */

@@ -117,15 +117,12 @@ function describeUnknownPosts(records: readonly JobRecord[]): Text {
   const posts = records.flatMap((record) => {
     const unknown = newestOf(record.posts ?? []).filter(({ result }) => result === undefined);
     const platforms = [...new Set(unknown.map(({ platform }) => platformTitle(platform)))];
-    return platforms.length === 0 ? [] : `${nameVideo(record)} on ${inWords(platforms)}`;
+    const title = titleOf(record);
+    const name = title === undefined ? nameJob(record.jobId) : quote(title, MAX_TEXT_CHARACTERS);
+    return platforms.length === 0 ? [] : `${name} on ${inWords(platforms)}`;
   });
   if (posts.length === 0) return "";
   return say`Posts whose outcome is not known, so that only [the user|you] can see on the accounts whether they are there: ${inFewWords(posts)}.`;
-}
-
-function nameVideo(record: JobRecord): string {
-  const title = titleOf(record);
-  return title === undefined ? nameJob(record.jobId) : quote(title, MAX_TEXT_CHARACTERS);
 }
 
 function describeUnsaved(records: readonly JobRecord[]): Text {

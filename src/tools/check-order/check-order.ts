@@ -29,19 +29,14 @@ export async function reviewOrder(
   // Searches by line take quadratic time if a line's end can be a blank.
   const topic = order.topic.replace(/\r\n?|[\u2028\u2029]/g, "\n");
   const spoken = spokenTextOf(topic);
+  const reviewSpoken = () => {
+    const review = reviewLanguage(spoken, language);
+    const length = reviewLength({ ...order, topic }, spoken, review);
+    return [review.warning, length, reviewNotes(spoken), reviewDamage(topic)];
+  };
   const noText = reviewText(topic, spoken);
-  const warnings = noText === undefined ? reviewSpoken({ ...order, topic }, spoken, language) : [noText];
+  const warnings = noText === undefined ? reviewSpoken() : [noText];
   return [...warnings, await reviewVoice(voice, hasVoice)].flatMap((warning) => warning ?? []);
-}
-
-function reviewSpoken(order: Order, spoken: string, language: string): (OrderWarning | undefined)[] {
-  const review = reviewLanguage(spoken, language);
-  return [
-    review.warning,
-    reviewLength(order, spoken, review),
-    reviewNotes(spoken),
-    reviewDamage(order.topic),
-  ];
 }
 
 function reviewLength(
