@@ -5,7 +5,8 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { type RawServer, startRaw } from "../../fixtures/raw-server.ts";
 import { jobIdOf } from "../../fixtures/soak-service.ts";
-import { compare, inTurns, median } from "./sample.ts";
+import { MEASURED, processorTime } from "./processor.ts";
+import { inTurns, median } from "./sample.ts";
 
 const ROUNDS = 11;
 const JOBS = 200;
@@ -15,13 +16,16 @@ const TOGETHER = 6_000;
 const SERVICE = fileURLToPath(new URL("local-service.ts", import.meta.url));
 const BARE = { PATH: process.env["PATH"], HOME: process.env["HOME"] };
 
-/** The median of single calls in milliseconds, and the calls per second with 32 in flight. */
-interface Calls {
+/** The median of single calls in milliseconds, the calls per second with 32 in flight, and a call's processor time. */
+export interface Calls {
   readonly p50Ms: number;
   readonly perSecond: number;
+  readonly processorMs: number;
+  readonly processorMsAtOnce: number;
 }
 
-export async function benchCalls(sdkServer: string) {
+/** One list of samples for each file, from turns. */
+export async function benchCalls(files: readonly string[]): Promise<readonly Calls[][]> {
   const service = spawn(process.execPath, ["--import", "tsx", SERVICE], {
     stdio: ["ignore", "pipe", "inherit"],
     env: BARE,
@@ -29,22 +33,19 @@ export async function benchCalls(sdkServer: string) {
   const [printed]: unknown[] = await once(service.stdout, "data");
   const url = String(printed).trim();
   const env = { ...BARE, FACELESS_API_KEY: "fl_bench_0123456789", FACELESS_BASE_URL: url };
-  const server = startRaw({ env });
-  const minimal = startRaw({ env, file: sdkServer });
+  const servers = files.map((file) => startRaw({ env, file, ...MEASURED }));
   try {
-    for (const each of [minimal, server]) {
+    for (const each of servers) {
       await each.open("legacy");
       // Clients list the tools before they call one, and schemas may be compiled then.
       await each.ask("tools/list");
     }
-    const [base = [], ours = []] = await inTurns(ROUNDS, [() => measure(minimal), () => measure(server)]);
-    return {
-      p50Ms: compare(base, ours, ({ p50Ms }) => p50Ms),
-      perSecond: compare(base, ours, ({ perSecond }) => perSecond),
-    };
+    return await inTurns(
+      ROUNDS,
+      servers.map((server) => () => measure(server)),
+    );
   } finally {
-    server.child.kill();
-    minimal.child.kill();
+    for (const { child } of servers) child.kill();
     service.kill();
   }
 }
@@ -58,16 +59,25 @@ async function measure(server: RawServer): Promise<Calls> {
   const jobs = (count: number) =>
     Array.from({ length: count }, (_, index) => jobIdOf((index % JOBS) * 10 + 1));
   const timesMs: number[] = [];
+  const before = await processorTime(server);
   for (const jobId of jobs(ONE_BY_ONE)) {
     const startMs = performance.now();
     await call(jobId);
     timesMs.push(performance.now() - startMs);
   }
+  const between = await processorTime(server);
   const waiting = jobs(TOGETHER);
   const startMs = performance.now();
   const work = async () => {
     for (let jobId = waiting.pop(); jobId !== undefined; jobId = waiting.pop()) await call(jobId);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return { p50Ms: median(timesMs), perSecond: TOGETHER / ((performance.now() - startMs) / 1000) };
+  const perSecond = TOGETHER / ((performance.now() - startMs) / 1000);
+  const after = await processorTime(server);
+  return {
+    p50Ms: median(timesMs),
+    perSecond,
+    processorMs: (between.total - before.total) / ONE_BY_ONE,
+    processorMsAtOnce: (after.total - between.total) / TOGETHER,
+  };
 }

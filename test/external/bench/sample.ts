@@ -15,11 +15,12 @@ export async function inTurns<Sample>(
   return samples;
 }
 
-/** The medians of a figure, and the median of its ratios in each round. */
+/** The medians of a figure, and of its ratios in each round the median and the two quartiles around it. */
 export interface Comparison {
   readonly base: number;
   readonly ours: number;
   readonly ratio: number;
+  readonly spread: readonly [low: number, high: number];
 }
 
 export function compare<Sample>(
@@ -31,10 +32,19 @@ export function compare<Sample>(
     const other = ours[round];
     return other === undefined ? [] : [figure(other) / figure(sample)];
   });
-  return { base: median(base.map(figure)), ours: median(ours.map(figure)), ratio: median(ratios) };
+  return {
+    base: median(base.map(figure)),
+    ours: median(ours.map(figure)),
+    ratio: median(ratios),
+    spread: [quantile(ratios, 0.25), quantile(ratios, 0.75)],
+  };
 }
 
 export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  return sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
 }
