@@ -2,16 +2,14 @@
 // its answer and calls again; a legacy one gets it while its call waits. Only a yes to this question counts, or an
 // earlier one to a series.
 
-import { type InputRequiredResult, inputRequired, type ServerContext } from "@modelcontextprotocol/server";
+import { type InputRequiredResult, inputRequired } from "@modelcontextprotocol/server";
 import { type Clock, pause, repeat } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { inSentences } from "../sentences.ts";
 import { type Consent, declinedError, type Question } from "../tools/question.ts";
 import { valueAt } from "../value-at.ts";
-import { canAsk, type ConnectedClient, type Server } from "./connected-client.ts";
+import { canAsk, type ConnectedClient, type McpRequest, type Server } from "./connected-client.ts";
 import type { Progress } from "./progress.ts";
-
-type McpRequest = ServerContext["mcpReq"];
 
 /** Thrown by a tool to answer its call with a question. The client calls again with the answer. */
 export class AskUser extends Error {

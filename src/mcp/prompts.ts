@@ -1,11 +1,12 @@
 // Writes the prompts.
 
-import { type McpServer, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import type { McpServer } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { PROMPTS } from "../prompts/catalog.ts";
 import { type Prompt, readArguments } from "../prompts/prompt.ts";
 import type { Application } from "./application.ts";
 import { canAsk, clientInfo, maxWaitSeconds } from "./connected-client.ts";
+import { invalidParams } from "./results.ts";
 
 /** The SDK's own schema would refuse arguments that aren't texts. */
 const getParams = () =>
@@ -28,10 +29,8 @@ export function registerPrompts({ server }: McpServer, { config }: Application):
       if (problems.length > 0)
         throw invalidParams(`Invalid arguments for prompt ${name}: ${problems.join(", ")}`);
       const { description, text } = prompt.write(values, {
-        canPublish: !config.noPublish,
+        ...config,
         asksUser: config.confirmGenerate !== "off" && canAsk(server, mcpReq),
-        sandbox: config.sandbox,
-        sandboxSeconds: config.sandboxSeconds,
         // The waits that it names are those of get_video_status.
         maxWaitSeconds: maxWaitSeconds(clientInfo(server, mcpReq), true),
       });
@@ -44,8 +43,4 @@ export function findPrompt(name: string): Prompt {
   const prompt = PROMPTS.find((one) => one.name === name);
   if (prompt === undefined) throw invalidParams(`Prompt ${name} not found`);
   return prompt;
-}
-
-function invalidParams(message: string): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }

@@ -63,3 +63,7 @@ export function readError(
   const text = nameSettings(textFor("model", describeFailure(failure, "reads", clock.now())));
   return new ProtocolError(ProtocolErrorCode.InternalError, text, details);
 }
+
+export function invalidParams(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+}

@@ -7,11 +7,8 @@ import {
   type McpServer,
   MissingRequiredClientCapabilityError,
   type ProtocolEra,
-  ProtocolError,
-  ProtocolErrorCode,
   RELATED_TASK_META_KEY,
   type Result,
-  type ServerContext,
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { hasEnded, lastState, startedAtMs } from "../jobs/job-record.ts";
@@ -19,14 +16,12 @@ import { JOB_ID, jobIdFrom, jobUri } from "../service/job.ts";
 import { textFor } from "../sentences.ts";
 import { describe } from "../tools/describe.ts";
 import type { Application } from "./application.ts";
-import type { ConnectedClient } from "./connected-client.ts";
+import type { ConnectedClient, McpRequest } from "./connected-client.ts";
 import { Progress, waitWithProgress } from "./progress.ts";
 import { describeJob } from "./resources.ts";
-import { readError, successResult } from "./results.ts";
+import { invalidParams, readError, successResult } from "./results.ts";
 import { TASKS_EXTENSION } from "./server.ts";
 import { valueAt } from "../value-at.ts";
-
-type McpRequest = Pick<ServerContext["mcpReq"], "envelope" | "_meta" | "notify" | "signal">;
 
 /** The part of a task that both protocols have in common. */
 interface Task {
@@ -178,12 +173,11 @@ export class Tasks {
 
   /** Resolves when the task has ended, or by the request's signal. Reports progress to the request. */
   async #untilEnded(taskId: string, { signal }: McpRequest, progress: Progress): Promise<void> {
-    const cancellation = this.#followed.get(taskId)?.signal;
     await waitWithProgress(this.#application, progress, {
       job: lastState(this.#application.jobs.get(taskId)),
       // The poller ends it in any case.
       forMs: Infinity,
-      signal: cancellation === undefined ? signal : AbortSignal.any([signal, cancellation]),
+      signal: AbortSignal.any([signal, this.#follow(taskId)]),
     });
   }
 
@@ -193,17 +187,15 @@ export class Tasks {
     return this.#taskOf(taskId);
   }
 
-  /** Polls the job, unless it has ended. */
-  #follow(jobId: string): void {
-    if (this.#followed.has(jobId)) return;
+  /** Polls the job, unless it has ended. The signal fires when its task is cancelled. */
+  #follow(jobId: string): AbortSignal {
+    const known = this.#followed.get(jobId);
+    if (known !== undefined) return known.signal;
     const followed = new AbortController();
     followed.signal.addEventListener("abort", this.#application.poller.follow(jobId));
     this.#followed.set(jobId, followed);
+    return followed.signal;
   }
-}
-
-function invalidParams(message: string): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
 function declaresExtension({ envelope }: McpRequest): boolean {

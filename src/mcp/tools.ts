@@ -1,6 +1,6 @@
 // Calls the tools. Their arguments are checked by runTool, so that a refusal looks like any other failure.
 
-import { type McpServer, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import type { McpServer } from "@modelcontextprotocol/server";
 import { toBridgeError } from "../errors.ts";
 import { inSentences } from "../sentences.ts";
 import { cleanServiceText } from "../text.ts";
@@ -10,7 +10,7 @@ import type { Application } from "./application.ts";
 import { clientInfo, maxWaitSeconds, type McpRequest, type Server } from "./connected-client.ts";
 import { AskUser, type Elicitation } from "./elicitation.ts";
 import { Progress, waitWithProgress } from "./progress.ts";
-import { failureResult, successResult } from "./results.ts";
+import { failureResult, invalidParams, successResult } from "./results.ts";
 import type { Tasks } from "./tasks.ts";
 import { valueAt } from "../value-at.ts";
 
@@ -25,8 +25,7 @@ export function registerTools(
   const tools = toolsFor(config);
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const tool = tools.find(({ name }) => name === params.name);
-    if (tool === undefined)
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
+    if (tool === undefined) throw invalidParams(`Tool ${params.name} not found`);
     const { name, effect } = tool;
     /** The sentences about yeses that came too late. Each is said once, so not to a call that has ended. */
     const takeTooLate = (result: object = {}) => {

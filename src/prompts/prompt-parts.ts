@@ -115,8 +115,8 @@ export function consent({ asksUser }: Surroundings) {
 }
 
 /** The end of a step; empty on a server that can't publish. */
-export function publishIfAsked({ canPublish, sandbox }: Surroundings): string {
-  if (!canPublish) return "";
+export function publishIfAsked({ noPublish, sandbox }: Surroundings): string {
+  if (noPublish) return "";
   const effect = sandbox
     ? "this sandbox only pretends to post"
     : "public at once, without a caption, and impossible to undo from here";

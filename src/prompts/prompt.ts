@@ -33,12 +33,11 @@ export type Values<Of extends Arguments> = {
 
 /** What a prompt may say of the server and the client. */
 export interface Surroundings {
-  /** Clients are offered publish_video. */
-  readonly canPublish: boolean;
-  /** The server asks the user before every order, so that the model need not. */
-  readonly asksUser: boolean;
+  readonly noPublish: boolean;
   readonly sandbox: boolean;
   readonly sandboxSeconds: number;
+  /** The server asks the user before every order, so that the model need not. */
+  readonly asksUser: boolean;
   /** How long the client may wait in one call. */
   readonly maxWaitSeconds: number;
 }
