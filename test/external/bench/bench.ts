@@ -149,7 +149,7 @@ try {
     process.stdout.write(`Beside ${beside}:\n\n${table(head, compared)}\n\n`);
   }
   const text = table([...head, "goal", "met"], rows);
-  const intro = `Measured on ${MACHINE}, ${TODAY}, the least favourable of ${RUNS} runs:`;
+  const intro = `Measured on ${MACHINE}, ${TODAY}, the least favourable of ${RUNS} runs. The spread is that of the middle half of the rounds, and memory is compared to a bare Node.js:`;
   await report("docs/PERFORMANCE.md", "bench", `${intro}\n\n${text}`);
 } finally {
   removeFolder(folder);
