@@ -418,7 +418,7 @@ test.each([
   expect(await doubtsOf({ topic })).toEqual([
     {
       finding: expect.stringMatching(/^The topic isn't a text to speak: ".+" .+\.$/),
-      advice: "Write what it should say.",
+      advice: { model: "Ask the user what it should say.", person: "Write what it should say." },
     },
   ]);
   expect(await findingsOf({ topic })).toEqual([expect.stringContaining(reason)]);
@@ -446,7 +446,7 @@ test.each([
   expect(await doubtsOf({ topic })).toEqual([
     {
       finding: expect.stringMatching(new RegExp(`^The topic was damaged on its way: ".+" has ${what}\\.$`)),
-      advice: "Write what it should say.",
+      advice: "Write it as it was meant.",
     },
   ]);
 });

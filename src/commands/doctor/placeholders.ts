@@ -27,8 +27,9 @@ export function fillIn(text: string, { fills }: ClientFormat, env: Environment):
   // Nobody has tried this client.
   if (fills === undefined) return { ...plain, isHidden: true };
   const { ofShell = NONE, ofClient = NONE } = fills;
-  const filled = text.replaceAll(ofShell, (whole: string, ...groups: unknown[]) => {
-    const { name = "", bare: variable = name, fallback }: Groups = Object(groups.at(-1));
+  const filled = text.replaceAll(ofShell, (whole: string, ...found: (string | number | Groups)[]) => {
+    const groups = found.at(-1);
+    const { name = "", bare: variable = name, fallback } = typeof groups === "object" ? groups : {};
     const value = isOurVariable(variable) ? env[variable] : undefined;
     if (value === undefined && fallback !== undefined && isOurVariable(variable)) return fallback;
     (value === undefined ? missing : taken).push(variable);

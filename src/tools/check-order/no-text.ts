@@ -3,12 +3,14 @@
 
 import type { OrderWarning } from "../../idempotency/generate-once.ts";
 import { countSpoken } from "../../service/words.ts";
+import { say } from "../../sentences.ts";
 import { quote } from "../../text.ts";
 
 const MAX_QUOTED = 60;
 /** The number of characters that are quoted on both sides of damage. */
 const BESIDE_DAMAGE = 12;
-const ADVICE = "Write what it should say.";
+const ADVICE = say`[Ask the user what it should say|Write what it should say].`;
+const MEND = "Write it as it was meant.";
 
 interface Kind {
   /** What a piece of it is. */
@@ -140,7 +142,7 @@ export function reviewDamage(topic: string): OrderWarning | undefined {
     const at = topic.search(pattern);
     if (at < 0) continue;
     const near = topic.slice(Math.max(0, at - BESIDE_DAMAGE), at + 2 * BESIDE_DAMAGE);
-    return { finding: `The topic was damaged on its way: ${quote(near)} ${predicate}.`, advice: ADVICE };
+    return { finding: `The topic was damaged on its way: ${quote(near)} ${predicate}.`, advice: MEND };
   }
   return undefined;
 }
