@@ -418,7 +418,7 @@ test.each([
   expect(await doubtsOf({ topic })).toEqual([
     {
       finding: expect.stringMatching(/^The topic isn't a text to speak: ".+" .+\.$/),
-      advice: { model: "Ask the user what it should say.", person: "Write what it should say." },
+      advice: "Ask the user what it should say.",
     },
   ]);
   expect(await findingsOf({ topic })).toEqual([expect.stringContaining(reason)]);
