@@ -78,11 +78,11 @@ export const COMMANDS = {
   call: {
     argument: "TOOL",
     summary:
-      "call one tool from a terminal, a script or an agent, guarded as in a client; without TOOL, list the tools and their arguments",
+      "call one tool from a terminal, a script or an agent, with the same guard as in a client; without TOOL, list the tools and their arguments",
     options: {
       "json-args": {
         value: "JSON",
-        meaning: "the tool's arguments as a JSON object; - alone, or as JSON, reads it from stdin",
+        meaning: "the tool's arguments as a JSON object; --json-args - or a lone - reads it from stdin",
         word: "-",
       },
       "topic-file": {

@@ -264,7 +264,7 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
   const needsHome = !startsSandbox && !isSet(SETTINGS.stateDir) && !isSet(SETTINGS.journalUrl);
   if (needsHome && ownStateDir === undefined) problems.push(NO_HOME_FOLDER);
   const settings = {
-    /** An absolute path, as `stateDir`. */
+    /** An absolute path, like `stateDir`. */
     saveDir: read(SETTINGS.saveDir),
     pollSeconds: read(SETTINGS.pollSeconds),
     maxGenerations: read(SETTINGS.maxGenerations),

@@ -49,7 +49,7 @@ export function describeDiskError(error: unknown): string {
 export function fixForDisk(use: "read" | "written", reason: string, place: string): string {
   const failure = FAILURES[reason];
   if (failure !== DENIED) return failure?.[1] ?? "check it and the disk that holds it";
-  // What another user has made, such as root by sudo.
+  // Another user has made it, such as root by sudo.
   const folder = place.replace(/\/journal-[^/]*$/i, "");
   const own = folder.startsWith("/") && !folder.includes("'");
   const command = own ? `, such as with: sudo chown -R "$(id -un)" '${folder}'` : "";
@@ -59,7 +59,7 @@ export function fixForDisk(use: "read" | "written", reason: string, place: strin
 /** Makes this folder and those above it. Rejects as Node does, or with FOREIGN_ROOT, even if it is there. */
 export async function makeFolder(path: string, mode?: number): Promise<void> {
   const missing = await missingFolders(path);
-  // Not recursive: Node makes a read-only disk's error an ENOENT, and tries again for ever after one.
+  // Not recursive: on a read-only disk Node would report ENOENT, and after an ENOENT it retries forever.
   for (const folder of missing)
     // eslint-disable-next-line no-await-in-loop -- each lies in the one before
     await fs.mkdir(folder, { mode }).catch((error: unknown) => {

@@ -26,7 +26,7 @@ export function createRedact(secret: string | undefined): Redact {
     ]),
     json,
     json.replaceAll("/", String.raw`\/`),
-    // As Python and PHP write letters in JSON.
+    // Python and PHP escape letters in JSON like this.
     json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
     secret,
   ];

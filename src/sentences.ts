@@ -23,6 +23,11 @@ export function say(strings: TemplateStringsArray, ...values: readonly (Text | n
   return { model: read("model", "$1"), person: read("person", "$2") };
 }
 
+/** A tool by its name to a model, and to a person the command that calls it. */
+export function toolOrCommand(name: string, options = ""): Text {
+  return { model: name, person: `\`${`call ${name} ${options}`.trim()}\`` };
+}
+
 /** Joins the sentences that apply. */
 export function inSentences(...sentences: readonly (string | false | undefined)[]): string;
 export function inSentences(...sentences: readonly (Text | false | undefined)[]): Text;

@@ -149,7 +149,7 @@ function optionsOf({ name, help = {} }: Tool): Options {
     const isList = type === "array";
     const notes = [
       help[argument] ?? description,
-      values?.join(", "),
+      values && `One of ${values.join(", ")}`,
       required.includes(argument) && "Required",
       unset !== undefined && `Default: ${String(unset)}`,
       isList && "May be repeated",

@@ -13,7 +13,7 @@ import {
   toBridgeError,
 } from "../errors.ts";
 import { createRedact } from "../redact.ts";
-import { inSentences, say, type Text, textFor } from "../sentences.ts";
+import { inSentences, say, type Text, textFor, toolOrCommand } from "../sentences.ts";
 import { getVideoStatus } from "../tools/get-video-status.ts";
 import { type Consent, declinedError } from "../tools/question.ts";
 import { TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
@@ -109,8 +109,8 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
 function aboutSandboxes(host: Host): string {
   return inSentences(
     "With --sandbox each call has a sandbox of its own, which ends with the call, links included.",
-    "For more than one call, run this, and set FACELESS_BASE_URL=http://127.0.0.1:8080",
-    `and FACELESS_API_KEY=fl_sandbox: ${commandOf("sandbox --port 8080", host)}`,
+    "For more than one call, set FACELESS_BASE_URL=http://127.0.0.1:8080 and FACELESS_API_KEY=fl_sandbox,",
+    `and keep this running in another terminal: ${commandOf("sandbox --port 8080", host)}`,
   );
 }
 
@@ -144,7 +144,7 @@ async function askAtTerminal(
   { input, errors, interrupted }: Host,
   ui: TerminalUi,
 ): Promise<Consent> {
-  // The arguments may have been typed there, up to the end of the input.
+  // If the input has ended, the arguments were typed into it, and it gives no answer.
   const isTerminal = input.isTTY === true && errors.isTTY === true && !input.readableEnded;
   const mode = tool.effect === "spends" ? config.confirmGenerate : config.confirmPublish;
   const onlyTerminal = mode === "always";
@@ -182,7 +182,10 @@ async function failWhenLeft({ tool }: Call, tools: LocalTools, host: Host, ui: T
     message: "The call was interrupted.",
     nextStep:
       tool.effect === "spends"
-        ? say`Look for the video with [|call ]list_videos. The same call says what is known, and doesn't pay again.`
+        ? inSentences(
+            say`Look for the video with ${toolOrCommand("list_videos")}.`,
+            "The same call says what is known, and doesn't pay again.",
+          )
         : "Look at the accounts. The same call says what is known, and doesn't post again.",
     outcome: "unknown",
     retryable: false,

@@ -48,7 +48,7 @@ interface Step {
   readonly or?: Step;
 }
 
-/** What there is to print. */
+/** The client, its format and the entry to print. */
 interface Plan {
   readonly client: ClientName;
   readonly format: ClientFormat;
@@ -240,7 +240,7 @@ async function install(onWindows: boolean, host: Host): Promise<Launch | string>
   const { platform, node } = host;
   if (onWindows && platform !== "win32")
     return "the entry starts a copy on this computer, which isn't Windows: leave out --windows";
-  if (isOfProject(host))
+  if (isInProject(host))
     return inSentences(
       `this was started by the Node.js of a project (${node}), which the project can exchange.`,
       "Use one that is installed for all projects, from https://nodejs.org",
@@ -258,7 +258,7 @@ type Place = Pick<Host, "node" | "workingDir" | "homeDir" | "platform">;
  * is the outermost folder with a project's files around this one, or this one. The user's home, what holds it, and
  * a whole drive aren't projects, but for a drive with a project's files.
  */
-export function isOfProject({ node, workingDir, homeDir, platform }: Place): boolean {
+export function isInProject({ node, workingDir, homeDir, platform }: Place): boolean {
   const { dirname, isAbsolute, join, relative } = platform === "win32" ? win32 : posix;
   const isInside = (path: string, folder: string) => {
     const way = relative(folder, path);

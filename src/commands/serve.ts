@@ -81,7 +81,7 @@ export function serve(
      */
     async end(patienceMs: number): Promise<void> {
       transport.stopReceiving();
-      // What could not be loaded has sent nothing.
+      // If the modules could not be loaded, nothing was sent.
       const opened = await opening?.catch(() => undefined);
       await opened?.end(patienceMs);
       // The service's last answers still go to the client, which may still read.

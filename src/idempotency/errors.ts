@@ -5,11 +5,12 @@ import { BridgeError, confirmOrder, notSent, STALE_CODE_SENTENCE } from "../erro
 import { platformTitle } from "../service/platforms.ts";
 import type { Video } from "../service/responses.ts";
 import { fixForDisk } from "../disk.ts";
-import { inSentences, say, type Text } from "../sentences.ts";
+import { inSentences, say, type Text, toolOrCommand } from "../sentences.ts";
 import { capitalized, describeAge, inWords, quote, quoteName, quoteWord } from "../text.ts";
 
 const MAX_CANDIDATES = 5;
-const CHECK_LIST = say`[Check list_videos for it|Look for it with call list_videos]`;
+const FOLLOW = toolOrCommand("get_video_status", "--job-id ID --wait");
+const CHECK_LIST = say`[Check list_videos for it|Look for it with ${toolOrCommand("list_videos")}]`;
 
 /** The code that an error gives for sending the request all the same. */
 interface GivenCode {
@@ -46,7 +47,7 @@ export function orderInProgressError(ageMs: number): BridgeError {
     "in_progress",
     `Not sent: a video of the same words was ordered ${describeAge(ageMs)}, and its outcome is not known yet.`,
     inSentences(
-      say`${CHECK_LIST}, and follow it with [get_video_status|call get_video_status --job-id ID --wait] if it is there.`,
+      say`${CHECK_LIST}, and follow it with ${FOLLOW} if it is there.`,
       say`If it isn't, [tell the user that |]it may still be starting.`,
       "Don't order it again, not even in other words or with other settings.",
     ),
@@ -59,13 +60,13 @@ export function publicationInProgressError(ageMs: number, platforms: readonly st
     `Not sent: ${describeAge(ageMs)} this video was sent to ${titlesOf(platforms)}, and the outcome is not known yet, so it may already be public there.`,
     inSentences(
       say`[Tell the user to look|Look] at ${accountsOf(platforms)}.`,
-      say`If the answer comes, [get_video_status|call list_videos] shows it.`,
+      say`If the answer comes, [get_video_status|${toolOrCommand("list_videos")}] shows it.`,
     ),
   );
 }
 
 export function duplicateOrderError({ ageMs, code, isStale }: Repeat, count: number): BridgeError {
-  const others = count > 1 ? ` (there are ${count} of these words)` : "";
+  const others = count > 1 ? ` (the newest of ${count})` : "";
   return notSent(
     "duplicate",
     inSentences(
@@ -116,7 +117,7 @@ export function limitError(max: number, ordered: number, failed: number): Bridge
   return notSent(
     "limit_reached",
     `The limit of ${max} ${videos} in 24 hours is reached${count}.`,
-    say`[Tell the user: the limit is set in this server's settings, which only they can change|It is set by FACELESS_MAX_GENERATIONS].`,
+    say`[Tell the user: the limit is set in this server's settings, which only they can change|Raise FACELESS_MAX_GENERATIONS, which sets it, or call again later].`,
   );
 }
 

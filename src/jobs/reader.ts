@@ -7,8 +7,8 @@ import { type Clock, pause } from "../clock.ts";
 import { BridgeError, cancelledError, endWithAnswer } from "../errors.ts";
 import type { Job } from "../service/responses.ts";
 import type { Service } from "../service/client.ts";
-import { say } from "../sentences.ts";
-import { describeAge } from "../text.ts";
+import { say, toolOrCommand } from "../sentences.ts";
+import { describeAge, quoteWord } from "../text.ts";
 import { CHECK_BEFORE_MS } from "../service/time-budget.ts";
 import type { JobBook } from "./job-book.ts";
 
@@ -18,7 +18,7 @@ export type JobSource = Pick<Service, "getJob" | "listNewestVideos" | "backgroun
 export interface ReadOptions {
   /** True if no user waits: a completed job may lack its final video, which a read for a user looks up. */
   readonly background: boolean;
-  /** True if its caller may read again and again. A poll always is. */
+  /** True if its caller may read again and again. A poll is always paced. */
   readonly isPaced?: boolean;
   /** Replaces the usual time of the request. */
   readonly deadlineMs?: number;
@@ -136,6 +136,7 @@ export class JobReader {
     if (order === undefined || ageMs === undefined || ageMs > UNLISTED_MS) return error;
     // The job may belong to another key.
     const notMine = state === undefined ? ", or not with this key" : "";
+    const again = toolOrCommand("get_video_status", `--job-id ${quoteWord(jobId)}`);
     // The next read is the model's own step, whatever the refusal asks of the user.
     const { isForUser: _, ...facts } = error.facts;
     return new BridgeError(
@@ -145,7 +146,7 @@ export class JobReader {
           `This computer started the video ${describeAge(ageMs)}, and the service does not list it yet${notMine}`,
           facts,
         ),
-        nextStep: say`[Call|Look with call] get_video_status in half a minute, and don't generate the video again.`,
+        nextStep: say`[Call|Look with] ${again} in half a minute, and don't generate the video again.`,
         retryable: true,
       },
       error,

@@ -51,7 +51,7 @@ const HELD_PAUSE_MS = 250;
 const MAX_HELD_MS = 10_000;
 /** The first call that asks for a failed video after this pause tries it again. */
 const RETRY_PAUSE_MS = 30_000;
-/** The list may lag behind the status, or never name a link: about 8 minutes in all. */
+/** Look-ups of the link, for about 8 minutes: the list may lag behind the status, or never name a link. */
 const LOOKUPS = { firstMs: 2_000, maxMs: 60_000, max: 12 } as const;
 /** A list may show a hundred videos that are not saved yet. */
 const MAX_DOWNLOADS = 3;

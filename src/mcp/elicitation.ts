@@ -41,7 +41,7 @@ interface Series {
   readonly lastMs: number;
 }
 
-/** What a connection's questions need of it. */
+/** The parts of a connection that its questions need. */
 interface Connection {
   readonly log: Log;
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 // The service's documented operations, one method each. Knows nothing of tools or polling.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { inSentences, say } from "../sentences.ts";
+import { inSentences, say, toolOrCommand } from "../sentences.ts";
 import { pause } from "../clock.ts";
 import type { ConfigProblem, ServiceConfig } from "../config.ts";
 import { BridgeError, notSent, toBridgeError } from "../errors.ts";
@@ -39,13 +39,16 @@ export interface ServiceOptions extends Omit<SenderOptions, "config"> {
 const DOCUMENT_PATIENCE_MS = 2_000;
 const MAX_NEWEST_VIDEOS = 100;
 
+const VIDEO_LIST = toolOrCommand("list_videos");
+const ACCOUNT_LIST = toolOrCommand("list_connected_platforms");
+
 export const OPERATIONS = {
   generate: {
     verb: "start the video",
     method: "POST",
     whenUnknown: inSentences(
-      say`Look for the video with [|call ]list_videos.`,
-      say`If it is there, follow it with [get_video_status|call get_video_status --job-id ID --wait].`,
+      say`Look for the video with ${VIDEO_LIST}.`,
+      say`If it is there, follow it with ${toolOrCommand("get_video_status", "--job-id ID --wait")}.`,
       "Don't start it again, not even in other words or with other settings.",
     ),
   },
@@ -55,7 +58,7 @@ export const OPERATIONS = {
     notFound: {
       message: "The service knows no job with this id",
       nextStep: inSentences(
-        say`Use a [jobId|job's id] that [|call ]list_videos shows, unchanged.`,
+        say`Use a [jobId|job's id] that ${VIDEO_LIST} shows, unchanged.`,
         "Calling again is safe, but helps only if the video was started a moment ago.",
       ),
     },
@@ -69,7 +72,7 @@ export const OPERATIONS = {
     ),
     notFound: {
       message: "The service refused to publish the video: it found no such job or account",
-      nextStep: say`[Tell the user what the service says.|]`,
+      nextStep: say`[Tell the user what the service says|Check the job with ${VIDEO_LIST}, and the account with ${ACCOUNT_LIST}].`,
     },
   },
   listVideos: { verb: "list the videos", method: "GET" },
@@ -204,7 +207,7 @@ export class ServiceClient {
     const { clock } = this.#options;
     const endsAtMs = clock.monotonicMs() + (options.deadlineMs ?? READ_MS);
     const document = this.#readDocument().catch(() => undefined);
-    // A document that has arrived wins, also after the patience has run out.
+    // A document that has arrived is used even if the patience has run out.
     const patience = this.#patience().then(() => nextTurn());
     const discovery = (await Promise.race([document, patience])) ?? DISCOVERED_NOTHING;
     const deadlineMs = Math.max(1, endsAtMs - clock.monotonicMs());

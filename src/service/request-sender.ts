@@ -37,8 +37,8 @@ export interface CallOptions {
   /** True if it uses no kept connection, which may be dead: a late answer would be useless. */
   readonly isFresh?: boolean | undefined;
   /**
-   * The journal's entry of a paid or public request, recorded at this time by this computer's clock, and the
-   * Idempotency-Key: what is repeated on its way is known to be one request.
+   * The journal's entry of a paid or public request, recorded at this time by this computer's clock. Its id is
+   * the Idempotency-Key, which shows that a request repeated on its way is the same one.
    */
   readonly entry?: { readonly id: string; readonly begunAtMs: number } | undefined;
 }
@@ -220,7 +220,7 @@ export class RequestSender {
     // After a 429 the limiter's pause includes its Retry-After.
     const retryAfterMs =
       status === 429 ? this.limiter.waitMs("user") : readRetryAfterMs(headers, clock.now());
-    // What is shown of it is cut, so the key is removed first.
+    // The key is removed before the address is cut, since most of it could stay.
     const location = this.#redact(String(headers["location"] ?? ""));
     const shown = { ...answer, headers: { ...headers, location } };
     return statusError(operation, shown, { retryAfterMs, isSandbox: config.isSandbox });

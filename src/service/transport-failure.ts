@@ -124,7 +124,7 @@ const FAILURES: Readonly<Record<string, readonly [reason: string, fix: Text, kin
       "if it is set. Node.js 24 needs no such option for limited memory.",
     "internal",
   ],
-  // What doesn't happen on a network is a fault of this computer or this server.
+  // An error that no network causes is a fault of this computer or this server.
   "E[A-Z\\d]+": [
     "this computer failed (%s)",
     "Check the limits of this computer: its memory, and how many files a program may open.",

@@ -49,7 +49,7 @@ const WITHOUT_EFFECT = new Set(
 );
 /** By part: the values that change nothing, though other values would. */
 const VALUES_WITHOUT_EFFECT: ReadonlyMap<string, RegExp> = new Map([
-  // What can't be written is an error in any case.
+  // A server that can't be written to is an error in any case.
   ["target_session_attrs", /^(?:any|read-write|primary)$/],
   ["schema", /^public$/],
   ["ssl", /^(?:true|1)$/],
@@ -82,7 +82,7 @@ export function parseDatabaseAddress(
   const isHere = isLoopback(host.includes(":") ? `[${host}]` : host);
   const isOpen = host.startsWith("/") || (isHere && rootCert === undefined && MAY_BE_OPEN.has(mode));
   const [verify, verifyWithRootCert] = row;
-  // Binding to a channel whose other end is anybody's would be worth nothing.
+  // Channel binding is worth nothing if nobody verifies who is at the other end.
   const verifyWithout = binding === "require" && verify === "none" ? "full" : verify;
   return {
     host,

@@ -19,7 +19,7 @@ export const confirmArgument = () =>
   z.string().trim().meta({ description: "Code from an earlier result" }).optional();
 
 /** Asks the user if the client can. Throws unless they agree, or need not be asked and can't be. */
-export async function confirmByUser(
+export async function askForConsent(
   question: () => Question,
   { mustAsk, done }: { readonly mustAsk: boolean; readonly done: "ordered" | "posted" },
   { askUser, clock, config }: Pick<ToolContext, "askUser" | "clock" | "config">,

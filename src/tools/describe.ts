@@ -8,7 +8,7 @@ import { ageMs, type JobOrder, type JobPost, type JobRecord, lastState } from ".
 import { renderTime } from "../service/options.ts";
 import { platformTitle } from "../service/platforms.ts";
 import type { Job } from "../service/responses.ts";
-import { inSentences, say, type Text } from "../sentences.ts";
+import { inSentences, say, type Text, toolOrCommand } from "../sentences.ts";
 import { cutText, describeAge, inWords, quote, quoteWord } from "../text.ts";
 import { describeArguments, describePost, linkOf, newestOf, savedToOf } from "./record-fields.ts";
 import { USUAL_WAIT_SECONDS } from "./listing.ts";
@@ -90,7 +90,7 @@ const age: Sentence = ({ ageMs, isLong, config }) => {
   return `Started ${describeAge(ageMs)}${isLong ? `, much longer than the usual ${usual}` : `; renders take ${usual}`}.`;
 };
 
-/** What a sandbox makes is called so wherever it is told as made or posted. */
+/** "Sample video" in the sandbox, so that nobody takes it for a real one. */
 export function videoIn({ sandbox }: Pick<Config, "sandbox">): string {
   return sandbox ? "sample video" : "video";
 }
@@ -123,7 +123,7 @@ const SUMMARY: Readonly<Record<JobState, readonly Sentence[]>> = {
     ({ record: { saved } }) => {
       if (saved === undefined || saved.state === "removed") return undefined;
       if (saved.state === "failed")
-        return say`It could not be saved on this computer: ${saved.problem}. A later [|call ]get_video_status tries again.`;
+        return say`It could not be saved on this computer: ${saved.problem}. A later ${toolOrCommand("get_video_status")} tries again.`;
       return `It ${saved.state === "saved" ? "is" : "will be"} saved as ${saved.path}.`;
     },
     ({ posts }) => posts === undefined && "Where it was posted is not known: the journal can't be read.",
@@ -149,13 +149,13 @@ const SUMMARY: Readonly<Record<JobState, readonly Sentence[]>> = {
 };
 
 /** get_video_status, or the command that calls it for this job. */
-function statusOf(jobId: string): Text {
-  return say`[get_video_status|call get_video_status --job-id ${quoteWord(jobId)}]`;
+function statusOf(jobId: string, options = ""): Text {
+  return toolOrCommand("get_video_status", `--job-id ${quoteWord(jobId)} ${options}`);
 }
 
 /** The same call, until the job has ended. */
 export function waitFor(jobId: string, maxWaitSeconds: number): Text {
-  return say`${statusOf(jobId)} [and waitSeconds ${maxWaitSeconds}|--wait]`;
+  return say`${statusOf(jobId, "--wait")}[ and waitSeconds ${maxWaitSeconds}|]`;
 }
 
 const whenLong: Sentence = ({ isLong, config, job: { jobId } }) =>
@@ -253,7 +253,7 @@ export function describeEarlierJob(
   { job, jobId, ageMs }: Pick<AlreadyStarted, "job" | "jobId" | "ageMs">,
   ordered: string,
 ): readonly [state: string, nextStep: Text] {
-  const earlier = (how: string, next = say`Follow it with ${statusOf(jobId)}[| --wait].`) =>
+  const earlier = (how: string, next = say`Follow it with ${statusOf(jobId, "--wait")}.`) =>
     [`a video of the same words was ${ordered}, and ${how}.`, next] as const;
   if (job === undefined) return earlier("its status could not be read just now");
   if (job === "not found")

@@ -12,7 +12,7 @@ import { inSentences, say, type Text } from "../sentences.ts";
 import { describeAge, quote } from "../text.ts";
 import { mainLanguageOf, languageCode, languageName } from "../service/languages.ts";
 import { asMusic, asOneOf, asSeconds, asText, asVoice, fromText, unlessNull } from "./arguments.ts";
-import { confirmArgument, confirmByUser } from "./arguments.ts";
+import { askForConsent, confirmArgument } from "./arguments.ts";
 import { describe, describeEarlierJob, videoIn, waitFor } from "./describe.ts";
 import { defineTool, type Guidance, guidanceFields, invalidInput, type ToolContext } from "./tool.ts";
 import type { Consent, Question } from "./question.ts";
@@ -41,7 +41,7 @@ export const generateVideo = defineTool({
     topic:
       "All that is spoken and, in [brackets] after each line, what is shown. About 2.2 English words are spoken per second. No title or label: it might be spoken",
     language: "Code of the language that is spoken, such as en, fr or pt-BR",
-    duration: "In seconds: a text takes its words / 2.2",
+    duration: "In seconds: a text takes its number of words / 2.2",
     voice: `${CATALOG_VOICES.join(", ")}, a native voice's id, or clone:<id>. Sex and accent are not documented`,
     pacing: "How fast it is spoken",
     confirm: "The code that an earlier answer gave",
@@ -120,7 +120,7 @@ export const generateVideo = defineTool({
     let said: Text | undefined;
     const ask = async (plan: OrderPlan) => {
       const needs = { mustAsk: config.confirmGenerate === "always", done: "ordered" } as const;
-      const { consent, userMs } = await confirmByUser(() => questionFor(plan, order, config), needs, context);
+      const { consent, userMs } = await askForConsent(() => questionFor(plan, order, config), needs, context);
       said = describeConsent(consent, plan, clock.now());
       return { userMs };
     };
@@ -230,7 +230,7 @@ function describeConsent(consent: Consent, { repeat, doubts }: OrderPlan, nowMs:
 
 function silenceError(voice: string): BridgeError {
   return invalidInput(
-    say`[|--]voice: ${quote(voice, 60)} would be a video without a voice, which is not possible here.`,
+    say`[|--]voice: ${quote(voice, 60)} would mean a video without a voice, which is not possible here.`,
     say`[Tell the user, and call without the argument voice|Call without --voice] only if [they|you] still want the video.`,
   );
 }
@@ -269,7 +269,7 @@ function countWords(topic: string, language: string): string {
 
 function describeEarlier(started: AlreadyStarted, config: ToolContext["config"], isStale: boolean): Guidance {
   const { ageMs, count, code } = started;
-  const others = count > 1 ? ` (there are ${count} of these words)` : "";
+  const others = count > 1 ? ` (the newest of ${count})` : "";
   const [state, step] = describeEarlierJob(started, `ordered ${describeAge(ageMs)}${others}`);
   return {
     summary: inSentences(

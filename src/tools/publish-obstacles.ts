@@ -12,7 +12,7 @@ import {
   UNKNOWN_PLATFORM,
   unusableState,
 } from "../service/platforms.ts";
-import { inSentences, say, type Text } from "../sentences.ts";
+import { inSentences, say, type Text, toolOrCommand } from "../sentences.ts";
 import { cleanServiceText, inWords, quote, quoteName } from "../text.ts";
 import { CHECK_BEFORE_MS } from "../service/time-budget.ts";
 import { obstacleOf } from "./describe.ts";
@@ -39,7 +39,7 @@ export async function checkBeforePost({ jobId, platforms }: PublishRequest, sour
       notPublished(
         "not_found",
         "The service knows no job with this id.",
-        say`Use a [jobId|job's id] that [|call ]list_videos shows, unchanged.`,
+        say`Use a [jobId|job's id] that ${toolOrCommand("list_videos")} shows, unchanged.`,
       ),
     );
   const missing = platforms.filter(
@@ -96,7 +96,7 @@ export function nameError(
       unclear.length > 0 && say`[platforms|--platforms]: ${quoted(unclear)} can't be ${ids}.`,
     ),
     connected === undefined
-      ? say`Use the ids that [|call ]list_connected_platforms gives, such as tiktok.`
+      ? say`Use the ids that ${toolOrCommand("list_connected_platforms")} gives, such as tiktok.`
       : inSentences(
           ...new Set(accounts.map((named) => insteadOfAccount(named, connected))),
           expired.length > 0 && connectAgain(inWords(expiredTitles)),
@@ -114,7 +114,7 @@ type Named = Extract<Meaning, { kind: "account" }> & { readonly name: string };
 
 function describeNamed({ name, account, on }: Named): string {
   if (account !== undefined) return `${quote(name, 60)} is an account on ${titleOf(account.platform)}`;
-  return `${quote(name, 60)} names ${on === undefined ? "one" : "more than a platform"}`;
+  return `${quote(name, 60)} names ${on === undefined ? "an account" : "more than a platform"}`;
 }
 
 function insteadOfAccount({ on, account }: Named, connected: readonly ConnectedPlatform[]): Text | undefined {
@@ -126,7 +126,7 @@ function insteadOfAccount({ on, account }: Named, connected: readonly ConnectedP
   if (more.length > 0)
     return inSentences(
       `The service decides on which of the ${more.length + 1} ${title} accounts it posts.`,
-      say`[Tell the user, and publish|Publish] on ${id} only if any of them will do.`,
+      say`[Tell the user, and publish on ${id}|Repeat the call with --platforms ${id}] only if any of them will do.`,
     );
   if (account !== undefined)
     return say`It is the only ${title} account: to post there, [call again with|repeat the call with --platforms] ${id}.`;
@@ -152,7 +152,7 @@ function titleOf(platform: string): string {
 function adviseConnecting(titles: readonly string[], usable: readonly string[]): Text {
   return usable.length === 0
     ? say`[Tell the user to connect|Connect] an account on the service's website first. None is connected yet.`
-    : say`[Tell the user to connect|Connect] ${inWords(titles)} on the service's website if [they|you] want it there.`;
+    : say`[Tell the user to connect|Connect] ${inWords(titles)} on the service's website if [they|you] want the video there.`;
 }
 
 function notPublished(code: ErrorCode, message: Text, nextStep: Text, retryable = false): BridgeError {

@@ -3,9 +3,9 @@
 import * as z from "zod";
 import type { PublicationPlan } from "../idempotency/publish-once.ts";
 import { titleOf } from "../jobs/job-record.ts";
-import { say } from "../sentences.ts";
+import { say, toolOrCommand } from "../sentences.ts";
 import type { ConnectedPlatform } from "../service/responses.ts";
-import { asJobId, asPlatforms, asText, confirmArgument, confirmByUser, jobIdArgument } from "./arguments.ts";
+import { asJobId, askForConsent, asPlatforms, asText, confirmArgument, jobIdArgument } from "./arguments.ts";
 import { isPlatformId, PLATFORM_ID } from "./platform-names.ts";
 import { checkBeforePost, listConnected, nameError } from "./publish-obstacles.ts";
 import { publishQuestion } from "./publish-question.ts";
@@ -19,7 +19,7 @@ const NO_LIST = 'must be a list of ids of platforms, such as ["tiktok"]';
 export const publishVideo = defineTool({
   name: "publish_video",
   title: "Publish a video",
-  description: say`Posts a completed video publicly to [the user's|your] connected accounts at once, which can't be undone from here. [Call it only when the user has asked for this video on these platforms. list_connected_platforms|The command call list_connected_platforms] names the platforms. The service takes no caption, title or hashtags. A platform that already has the video is left alone[ and comes back with alreadyPublished. Check each result's ok|].`,
+  description: say`Posts a completed video publicly to [the user's|your] connected accounts at once, which can't be undone from here. [Call it only when the user has asked for this video on these platforms. |]${toolOrCommand("list_connected_platforms")} names the platforms. The service takes no caption, title or hashtags. A platform that already has the video is left alone[ and comes back with alreadyPublished. Check each result's ok|].`,
   help: { confirm: "The code that an earlier answer gave" },
   sandboxDescription:
     "Pretends to post a completed video to the sandbox's accounts: nothing becomes public. Call it only when the user has asked for this video on these platforms. list_connected_platforms names the platforms. The service takes no caption, title or hashtags. A platform that already has the video is left alone and comes back with alreadyPublished. Check each result's ok.",
@@ -69,7 +69,7 @@ export const publishVideo = defineTool({
       const link = record.link?.url ?? job?.finalVideoUrl;
       const details = { title: titleOf(record), link, connected, isSandbox: config.sandbox };
       const needs = { mustAsk: config.confirmPublish === "always", done: "posted" } as const;
-      const { consent, userMs } = await confirmByUser(() => publishQuestion(plan, details), needs, context);
+      const { consent, userMs } = await askForConsent(() => publishQuestion(plan, details), needs, context);
       isUnaskedRepeat = consent === "not asked" && isRepeat;
       return { userMs };
     };

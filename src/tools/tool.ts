@@ -15,7 +15,7 @@ import type { Consent, Question } from "./question.ts";
 import type { Service } from "../service/client.ts";
 import type { Job } from "../service/responses.ts";
 import { MAX_RESULT_BYTES, type Truncation, truncateToFit } from "./result-size.ts";
-import { inSentences, mapText, say, type Text, textFor } from "../sentences.ts";
+import { inSentences, mapText, say, type Text, textFor, toolOrCommand } from "../sentences.ts";
 import {
   capitalized,
   cleanServiceText,
@@ -123,7 +123,7 @@ export const guidanceFields = () => ({ summary: z.string(), nextStep: z.string()
 
 /** The problems that an error about arguments names. */
 const MAX_PROBLEMS = 5;
-/** The characters of a value or name that an error about arguments quotes. */
+/** The maximum number of characters of a value or name that an error about arguments quotes. */
 const MAX_QUOTED = 60;
 /** The most characters of summary and nextStep, which quote at most a few hundred for each platform. */
 const MAX_GUIDANCE = 5_000;
@@ -199,7 +199,7 @@ export async function runTool<Output extends z.ZodObject>(
     guidance.summary,
     describeJournal(),
     ignored.length > 0 &&
-      say`${nameArguments(ignored)} ${were} ignored: [|call ]${tool.name} has no such [argument|option].`,
+      say`${nameArguments(ignored)} ${were} ignored: ${toolOrCommand(tool.name)} has no such [argument|option].`,
   );
   // Only once, since it would otherwise stand in every result of a chat.
   const notice = context.config.sandbox && context.jobs.adviseOnce("sandbox") ? SANDBOX_NOTICE : undefined;
@@ -278,7 +278,7 @@ function inputError(tool: Pick<Tool, "name" | "input" | "effect">, error: z.ZodE
   const all = say`[${known.join(", ")}|${known.map(optionOf).join(", ")}]`;
   const problems = error.issues.slice(0, MAX_PROBLEMS).map((issue) => {
     if (issue.code === "unrecognized_keys")
-      return say`${nameArguments(unknown)} ${are} of [|call ]${tool.name} (its ${ARGUMENTS}: ${all})`;
+      return say`${nameArguments(unknown)} ${are} of ${toolOrCommand(tool.name)} (its ${ARGUMENTS}: ${all})`;
     // An element of a list is shown by its value.
     const name = issue.path[0] === undefined ? undefined : String(issue.path[0]);
     const where = name === undefined ? ARGUMENTS : say`[${name}|${optionOf(name)}]`;
@@ -287,7 +287,7 @@ function inputError(tool: Pick<Tool, "name" | "input" | "effect">, error: z.ZodE
   const more = error.issues.length > MAX_PROBLEMS ? [`and ${error.issues.length - MAX_PROBLEMS} more`] : [];
   const listed = [...problems, ...more].reduce((one, other) => say`${one}; ${other}`);
   return invalidInput(
-    say`The ${ARGUMENTS} of [|call ]${tool.name} can't be used: ${listed}.`,
+    say`The ${ARGUMENTS} of ${toolOrCommand(tool.name)} can't be used: ${listed}.`,
     adviceFor(error.issues, tool.effect),
   );
 }
@@ -300,7 +300,7 @@ export function invalidInput(message: Text, nextStep: Text): BridgeError {
 /** The user is asked only about a wish: the next call must not pay for or post what they did not mean. */
 function adviceFor(issues: readonly z.core.$ZodIssue[], effect: Effect): Text {
   if (effect !== "reads" && issues.some(({ code }) => code === "unrecognized_keys"))
-    return say`If one of the listed ${ARGUMENTS} means the same, use that. Anything else is not possible here: [tell the user, and |]call without it only if [they|you] still want that.`;
+    return say`If one of the listed ${ARGUMENTS} means the same, use that. Anything else is not possible here: [tell the user, and |]call without it only if [they|you] still want the rest.`;
   if (effect !== "reads" && issues.some(isWish))
     return say`[Tell the user what is allowed and let them choose;|Choose what is allowed, and] call again with that.`;
   const isOne =

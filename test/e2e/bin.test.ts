@@ -48,7 +48,7 @@ test("arguments and exit codes pass through the first file", async () => {
   });
 });
 
-test("a Node.js without WebAssembly is told as a setting of this computer, never as the network", async () => {
+test("a Node.js without WebAssembly is reported as a setting of this computer, never as the network", async () => {
   const { url } = await scriptedService();
   const env = { FACELESS_API_KEY: "fl_example_key", FACELESS_BASE_URL: url, FACELESS_STATE_DIR: "off" };
   const { stderr } = await run(SERVER_NODE, ["--jitless", BUILT_FILE, "call", "list_videos"], { env });

@@ -51,7 +51,7 @@ test("a slow reader gets the whole output, one that stops early does no harm, an
   });
 });
 
-test("what was paid for is told on stderr if nobody reads stdout", async () => {
+test("a paid order is reported on stderr if nobody reads stdout", async () => {
   const { env, sent } = await callingComputer({ [GENERATE]: STARTED });
 
   const ran = await run("bash", ["-c", `$CALL ${ORDER.map((word) => `'${word}'`).join(" ")} > >(exec >&-)`], {

@@ -41,7 +41,7 @@ for (const exitCase of SOME_CASES) {
   );
 }
 
-test("the server ends even while a disk hangs, which the thread pool would wait for", async () => {
+test("the server ends even if a disk hangs, though Node.js would wait for its thread pool", async () => {
   const fifo = join(temporaryFolder(), "fifo");
   await run("mkfifo", [fifo]);
   const server = start({

@@ -38,7 +38,7 @@ test("twelve rows are put right, killed in the middle and run again: twelve vide
     2,
     [
       expect.stringMatching(
-        /^ {2}8 {2}The options of call generate_video can't be used: --duration: 5 must be /,
+        /^ {2}8 {2}The options of `call generate_video` can't be used: --duration: 5 must be /,
       ),
       "Nothing was ordered, since 1 of 12 rows can't be.",
     ],

@@ -95,7 +95,7 @@ test.each<[string, string | Buffer, string[], string]>([
   expect(orders).toEqual([]);
 });
 
-test("one row at fault, and nothing is ordered: every fault is told with its row", async () => {
+test("if any row is at fault, nothing is ordered, and every fault is reported with its row", async () => {
   const { order, orders } = await tableComputer();
   const rows = [
     "topic,duration,voice",
@@ -123,7 +123,7 @@ test("one row at fault, and nothing is ordered: every fault is told with its row
   const lines = ran.stderr.split("\n");
   expect(lines).toEqual([
     expect.stringMatching(
-      /^ {2}3 {2}The options of call generate_video can't be used: --duration: 5 must be .*90\.$/,
+      /^ {2}3 {2}The options of `call generate_video` can't be used: --duration: 5 must be .*90\.$/,
     ),
     expect.stringMatching(/^ {2}4 {2}.*The service may not have the voice "german".* --confirm [0-9a-f]{6}/),
     "  5  It is the same order as row 2.",

@@ -165,7 +165,7 @@ test("with --json a failure is a JSON document for a program, and a sentence on 
       message: expect.stringMatching(/Don't call again .* Look for the video with list_videos\./),
     },
   });
-  expect(ran.stderr).toMatch(/^The request .* Look for the video with call list_videos\..*\n$/);
+  expect(ran.stderr).toMatch(/^The request .* Look for the video with `call list_videos`\..*\n$/);
 });
 
 test.each<[string, string[], { readonly input?: string }, string]>([

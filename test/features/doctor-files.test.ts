@@ -334,7 +334,7 @@ test("doctor finds Claude Code's file where CLAUDE_CONFIG_DIR puts it", async ()
   expect([code, lines[0]]).toEqual([0, CAN]);
 });
 
-test("what an entry has started doesn't outlive doctor", async () => {
+test("a process that an entry has started doesn't outlive doctor", async () => {
   const pidFile = join(temporaryFolder(), "pid");
   // The server ends with its input, and leaves a child.
   const script = `sleep 300 & echo $! >${pidFile}; exec "${process.execPath}" "${SERVER}"`;

@@ -218,7 +218,7 @@ test("a third order of the same words says how many there are, even if an answer
   await call({ ...TIDES, confirm: codeIn(await call()) });
   const third = await callLater(7);
 
-  expect(textOf(third)).toContain("ordered 7 minutes ago (there are 2 of these words)");
+  expect(textOf(third)).toContain("ordered 7 minutes ago (the newest of 2)");
 });
 
 test.each<[string, Reply, number]>([
@@ -335,7 +335,7 @@ test("a failed render doesn't count against the limit of videos, and the error g
 describe("an order that looks like a mistake", () => {
   const DOUBTED = { topic: "キツネは毎晩ひとつずつ靴下を盗んでいく。".repeat(24), voice: "german" };
 
-  test("is not sent: the error states all doubts, in figures, and gives a code that any process accepts", async () => {
+  test("is not sent: the error states all doubts with figures, and gives a code that any process accepts", async () => {
     const { call, open, orders } = await world();
     const doubted = await call(DOUBTED);
     const again = await call(DOUBTED, await open());
@@ -343,7 +343,7 @@ describe("an order that looks like a mistake", () => {
 
     expect(errorIn(doubted)).toEqual({ code: "check_order", outcome: "not_sent", retryable: false });
     expect(textOf(doubted)).toBe(
-      `Not sent, since it may not be what the user means. The voice would speak English, but 240 of the topic's 240 words are in another script. About 456 characters of the topic would be spoken, and 30 seconds hold 132 to 150. 90 seconds, the most, hold 396 to 450. The service may not have the voice "german": it is not in the catalog (adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai), it is not clone: with the id of a cloned voice, and no video was started with it from here. This call started no video and spent no credits. Call again with the topic's language, or write the topic in English. Shorten it with the user, or plan several videos, each paid for. Tell the user, and let them choose one of these or give the id that the service's website shows. Only if you have told the user this, and they then want the order as it is, call generate_video again with confirm: "${code}".`,
+      `Not sent, since it may not be what the user means. The voice would speak English, but 240 of the topic's 240 words are in another script. About 456 characters of the topic would be spoken, and 30 seconds hold 132 to 150. 90 seconds, the most, hold 396 to 450. The service may not have the voice "german": it is not in the catalog (adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai), it is not clone:<id> with the id of a cloned voice, and no video was started with it from here. This call started no video and spent no credits. Call again with the topic's language, or write the topic in English. Shorten it with the user, or plan several videos, each paid for. Tell the user, and let them choose one of these or give the id that the service's website shows. Only if you have told the user this, and they then want the order as it is, call generate_video again with confirm: "${code}".`,
     );
     expect(textOf(again)).toBe(textOf(doubted));
     expect(orders()).toEqual([]);
@@ -416,7 +416,7 @@ test.each(["none", "Off", "silent", "mute", "no"])(
 
     expect(errorIn(refused)).toEqual({ code: "invalid_input", outcome: "not_sent", retryable: false });
     expect(textOf(refused)).toBe(
-      `voice: "${voice}" would be a video without a voice, which is not possible here. This call started no video and spent no credits. The same call would fail again. Tell the user, and call without the argument voice only if they still want the video.`,
+      `voice: "${voice}" would mean a video without a voice, which is not possible here. This call started no video and spent no credits. The same call would fail again. Tell the user, and call without the argument voice only if they still want the video.`,
     );
     expect(orders()).toEqual([]);
   },

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/clock.ts";
-import { isOfProject } from "../../src/commands/client-config.ts";
+import { isInProject } from "../../src/commands/client-config.ts";
 import { copyFolder, installCopy } from "../../src/commands/installed-copy.ts";
 import { VERSION } from "../../src/version.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
@@ -100,6 +100,6 @@ test.each<[where: string, workingDir: string, homeDir: string, node: string, isR
 ])(
   "on Windows, config --installed looks for a project and ends if the terminal stands %s",
   (_, workingDir, homeDir, node, isRefused) => {
-    expect(isOfProject({ platform: "win32", workingDir, homeDir, node })).toBe(isRefused);
+    expect(isInProject({ platform: "win32", workingDir, homeDir, node })).toBe(isRefused);
   },
 );

@@ -163,7 +163,7 @@ describe("before a post", () => {
       "has no account",
       { accounts: ["youtube"] },
       { code: "not_connected", retryable: false },
-      "No TikTok account is connected. This call published nothing. The same call would fail again. Connected: youtube. Tell the user to connect TikTok on the service's website if they want it there.",
+      "No TikTok account is connected. This call published nothing. The same call would fail again. Connected: youtube. Tell the user to connect TikTok on the service's website if they want the video there.",
     ],
     [
       "has no account at all",
@@ -223,7 +223,7 @@ test.each([
   [
     "Instagram Reels",
     ["tiktok"],
-    "No Instagram account is connected. This call published nothing. The same call would fail again. Connected: tiktok. Tell the user to connect Instagram on the service's website if they want it there.",
+    "No Instagram account is connected. This call published nothing. The same call would fail again. Connected: tiktok. Tell the user to connect Instagram on the service's website if they want the video there.",
   ],
 ])("a post on %s is never sent while %j are connected", async (platform, accounts, text) => {
   const { call, posts } = await world({ accounts });
@@ -277,8 +277,13 @@ test.each([
   [{ ...ROSA, connected: true }, [ROSA], '"tiktok @rosa" names more than a platform', ONLY_ROSA],
   [{ platform: "tiktok", account: { id: 7 } }, [ROSA], "names more than a platform", ONLY_ROSA],
   [{ account: "@rosa" }, [ROSA], '"@rosa" is an account on TikTok', "It is the only TikTok account"],
-  ["@nobody", [ROSA], '"@nobody" names one', "Connected: tiktok. Call again with the ids the user means."],
-  ["https://rosa.example", [ROSA], '"https://rosa.example" names one', "Connected: tiktok."],
+  [
+    "@nobody",
+    [ROSA],
+    '"@nobody" names an account',
+    "Connected: tiktok. Call again with the ids the user means.",
+  ],
+  ["https://rosa.example", [ROSA], '"https://rosa.example" names an account', "Connected: tiktok."],
 ])("no account can be chosen by %j while %j are connected", async (name, accounts, message, nextStep) => {
   const { call, posts } = await world({ accounts });
   const refused = await call({ jobId: JOB_ID, platforms: [name] });
@@ -313,7 +318,7 @@ test.each([
   expect(posts()).toEqual([]);
 });
 
-test("a post on one of several accounts is told without saying which, unless the service does", async () => {
+test("if a platform has several accounts, the result names the one with the post only if the service does", async () => {
   const unnamed = await world({ accounts: THREE });
   const named = await world({ accounts: THREE, publish: posted({ ...TIKTOK, username: "@ben" }) });
 

@@ -121,7 +121,7 @@ describe.each(CLIENTS)("For %s", (client) => {
   });
 });
 
-test("Claude Desktop's file is also named where its installer for Windows puts it", () => {
+test("Claude Desktop for Windows keeps its file in one of two folders, and both are named", () => {
   const homeDir = String.raw`C:\Users\ann`;
 
   expect(filesOf(FORMATS["claude-desktop"], { env: {}, homeDir, platform: "win32" })).toEqual([

@@ -230,7 +230,7 @@ test("generate_video is the only tool that a legacy client can run as a task", a
   ).toEqual([["generate_video", { taskSupport: "optional" }]]);
 });
 
-test("a legacy client that does not declare tasks sees today's results, whatever it sends", async () => {
+test("a legacy client that does not declare tasks gets plain results, whatever it sends", async () => {
   const service = await startingService();
   const client = await connectLegacyWithTasks({ ...service.start, declares: false });
   const plain = await connectModern(service.start);

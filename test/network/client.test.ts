@@ -98,7 +98,7 @@ test("a refused publication without results is rejected, and with unreadable one
 test.each([
   [{ nextCursor: null }, {}],
   [{}, {}],
-])("an answer to the video list that ends with %j continues with %j", async (end, continued) => {
+])("a page of videos that comes with %j is read with %j", async (end, continued) => {
   const videos = [{ jobId: JOB_ID, status: "completed", finalVideoUrl: null, title: "Cats" }];
   const { service } = await bridge({ [VIDEOS]: { json: { videos, ...end } } });
 

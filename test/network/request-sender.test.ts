@@ -109,7 +109,7 @@ test.each<[string, (clock: VirtualClock) => unknown, object, number]>([
   expect(rest.requests).toHaveLength(requests);
 });
 
-test("a POST isn't begun half a minute after it was recorded, though its attempt is young", async () => {
+test("a POST isn't begun half a minute after it was recorded, even by its first attempt", async () => {
   const begunAtMs = Date.now() - 30_000;
   const { service, rest } = await bridge({ [GENERATE]: GENERATED });
 

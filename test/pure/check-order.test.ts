@@ -290,7 +290,7 @@ test.each(["de-DE", "a warm voice", "female", "Morgan Freeman", "clone:", "clone
   async (voice) => {
     expect(await doubtsOf({ topic: "Tides", voice })).toEqual([
       {
-        finding: `The service may not have the voice "${voice.trim()}": it is not in the catalog (adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai), it is not clone: with the id of a cloned voice, and no video was started with it from here.`,
+        finding: `The service may not have the voice "${voice.trim()}": it is not in the catalog (adam, charlotte, will, audrey, bryan, jett, amber, vanessa, kai), it is not clone:<id> with the id of a cloned voice, and no video was started with it from here.`,
         advice:
           "Tell the user, and let them choose one of these or give the id that the service's website shows.",
       },
@@ -495,7 +495,7 @@ test.each<[string, Order["style"], number, boolean]>([
   },
 );
 
-test("all doubts of an order are told at once", async () => {
+test("all doubts about an order are reported at once", async () => {
   const topic = `${FOREIGN_TEXTS.de} &amp; https://foxes.example/socks`;
 
   expect(await findingsOf({ topic, duration: 10, voice: "clone:latest" })).toEqual([

@@ -15,7 +15,7 @@ import {
 import { textFor } from "../../src/sentences.ts";
 import { notConfiguredError } from "../../src/service/client.ts";
 import type { Job } from "../../src/service/responses.ts";
-import { confirmByUser } from "../../src/tools/arguments.ts";
+import { askForConsent } from "../../src/tools/arguments.ts";
 import { generateVideo } from "../../src/tools/generate-video.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
 import { checkBeforePost } from "../../src/tools/publish-obstacles.ts";
@@ -94,7 +94,7 @@ const TEXTS: Readonly<Record<Effect, Texts>> = {
     "a no of the client": () => declinedError(QUESTION, "cancel", false),
     "a client that can't ask": () =>
       refusal(
-        confirmByUser(
+        askForConsent(
           () => QUESTION,
           { mustAsk: true, done: "ordered" },
           createHarness(generateVideo, { askUser: async () => "not asked" }).context,

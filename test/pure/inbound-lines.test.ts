@@ -158,7 +158,7 @@ test("arguments that are nested 100,000 levels deep are passed on as they are", 
   expect(await readText(`${line}\n`)).toEqual({ text: `${line}\n`, refused: [] });
 });
 
-test("characters that are cut by the end of a chunk are whole", async () => {
+test("characters that are cut by the end of a chunk arrive whole", async () => {
   const bytes = Buffer.from(`${call('{"name":"Größe 🎬"}')}\n`);
   const halves = [bytes.subarray(0, 70), bytes.subarray(70, 72), bytes.subarray(72)];
 

@@ -108,7 +108,7 @@ test("posts whose outcome is not known are named in one sentence, and not as pos
   const { summaryOf } = harness(page, [[JOB_ID, HOUR_MS]], posts);
 
   expect(await summaryOf()).toBe(
-    '1 video. Posts whose outcome is not known, so that only the user can see on the accounts whether they are there: "Tides" on TikTok and X.',
+    '1 video. The outcome of these posts is not known, and only the user can see on the accounts whether they are there: "Tides" on TikTok and X.',
   );
 });
 

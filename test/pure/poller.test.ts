@@ -126,7 +126,7 @@ describe("Several jobs", () => {
     expect(world.changes).toEqual(["30 a processing", "30 b processing", "30 c processing"]);
   });
 
-  test("all end at a slow pace, even if half of them are missing in the list", async () => {
+  test("all end even at a slow pace and with half of them missing in the list", async () => {
     const world = new PolledWorld();
     const [fresh, old] = [ids("new", 40), ids("old", 40)];
     world.found(...fresh, ...old);

@@ -78,7 +78,7 @@ test.each([
   ["9999999999", 3_600],
   ["2026-11-20T05:01:00Z", 60],
   ["2026-11-20T06:01:00.500+01:00", 60.5],
-])("reads the reset %j as %d s from now, and a second for rounding", (reset, seconds) => {
+])("reads the reset %j as %d s from now, plus a second for rounding", (reset, seconds) => {
   const { limiter } = setup();
   acquire(limiter).release(ok(limitHeaders(60, 0, reset)));
 

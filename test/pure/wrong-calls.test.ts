@@ -248,7 +248,7 @@ test.each([
       `${wishes.map((name) => `"${name}"`).join(" and ")} ${are} of ${tool.name} (its arguments: ${known})`,
     ),
     nextStep:
-      "If one of the listed arguments means the same, use that. Anything else is not possible here: tell the user, and call without it only if they still want that.",
+      "If one of the listed arguments means the same, use that. Anything else is not possible here: tell the user, and call without it only if they still want the rest.",
     outcome: "not_sent",
     retryable: false,
     failsAgain: true,

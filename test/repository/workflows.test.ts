@@ -115,7 +115,7 @@ test("a release is checked, tested, attested and downloadable before the registr
   expect(order[3]?.steps[1]?.with?.["name"]).toBe(order[2]?.steps.at(-1)?.with?.["name"]);
 });
 
-test("a release has the package, the bundle, Gemini CLI's archives and the attestation to download", async () => {
+test("a release offers the package, the bundle, Gemini CLI's archives and the attestation for download", async () => {
   const step = jobOf("release.yml assets")?.steps.at(-1);
   const cwd = temporaryFolder();
   const files = ["a.mcpb", "a.tgz", "linux.tar.gz", "a.intoto.jsonl"];

@@ -65,7 +65,7 @@ function parseFile(path: string, written: string, { title, reads = {} }: ClientF
   return { path, document: parsed.document, doubts: extras.filter(({ kind }) => reads[kind] !== true) };
 }
 
-/** What some clients read in a file, and others don't. */
+/** Syntax in a file that some clients read, and others don't. */
 interface Extra extends FileProblem {
   readonly kind: keyof NonNullable<ClientFormat["reads"]>;
 }

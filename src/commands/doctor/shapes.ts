@@ -140,7 +140,7 @@ function describe(
 
 function fieldsOf(json: unknown, isPublic: IsPublicName, documented: readonly string[] = []): Findings {
   const fields = shapeOf(json, isPublic).filter(({ path }) => path !== "");
-  // What holds a documented field is documented, too, and so are the elements of its list.
+  // A field that holds a documented one is documented, too, and so are the elements of its list.
   const isDocumented = ({ path }: Field) =>
     documented.some((one) => `${one}[]`.startsWith(path) && !/\w/.test(one.charAt(path.length)));
   const show = ({ path, forms }: Field) => `${path}: ${forms.join(" or ")}`;

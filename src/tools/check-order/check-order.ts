@@ -76,12 +76,12 @@ async function reviewVoice(
   if (CATALOG_VOICES.some((known) => known === voice) || isClone(voice) || (await hasVoice(voice)))
     return undefined;
   return {
-    finding: `The service may not have the voice ${quote(voice, 200)}: it is not in the catalog (${CATALOG_VOICES.join(", ")}), it is not clone: with the id of a cloned voice, and no video was started with it from here.`,
+    finding: `The service may not have the voice ${quote(voice, 200)}: it is not in the catalog (${CATALOG_VOICES.join(", ")}), it is not clone:<id> with the id of a cloned voice, and no video was started with it from here.`,
     advice: say`[Tell the user, and let them choose|Choose] one of these or give the id that the service's website shows.`,
   };
 }
 
-/** True for clone: with what can be an id: no word has digits but at its end, and no number is that short. */
+/** True for clone:<id>. An id is long, or has digits before its final number: "anna2" is a name. */
 function isClone(voice: string): boolean {
   const [, id = ""] = /^clone:([\w-]+)$/is.exec(voice) ?? [];
   return id.length >= 4 && (/\d/.test(id.replace(/[_-]?\d{1,2}$/, "")) || /^[a-z\d]{16,}$/i.test(id));

@@ -297,7 +297,7 @@ describe.each(POSTGRES_SERVERS)("with $name", (server) => {
     expect(atMs - endMs).toBeLessThan(1_000);
   });
 
-  test("a certificate authority of its own is named in the address, and is the only one that is trusted", async () => {
+  test("a certificate authority that the address names is the only one trusted", async () => {
     const { key, cert } = createCertificate("127.0.0.1");
     const folder = join(postgres.folder, "data");
     for (const [name, text] of Object.entries({ "server.key": key, "server.crt": cert })) {

@@ -32,7 +32,7 @@ test("the media files stream from the start and take less than 400 kB", async ()
   expect(files.reduce((sum, file) => sum + file.length, 0)).toBeLessThan(400_000);
 });
 
-test("the links of a finished job lead to files, without a key", async () => {
+test("the links of a finished job lead to files and need no key", async () => {
   const { sandbox, jobId, final } = await finished();
   const clips = [1, 2, 3, 4].map((clip) => `${sandbox.url}/media/clips/${jobId}/${clip}.mp4`);
   const links = [...clips, final, `${sandbox.url}/media/voice/${jobId}.wav`];

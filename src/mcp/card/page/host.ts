@@ -59,7 +59,7 @@ export function connectHost(handlers: Readonly<Record<string, (params: Params) =
   };
 }
 
-/** A Failure without words for the model: a host may strip those for a person, and pass on the others. */
+/** A Failure in words for a person. Never in those for the model, which a host may pass on alone. */
 export function failureOf(meta: FailureMeta = {}): Error {
   const words = meta["faceless/person"] ?? "The call failed. Ask in the chat for the reason.";
   return Object.assign(new Error(words), meta["faceless/error"]);
