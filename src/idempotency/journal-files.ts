@@ -111,7 +111,7 @@ export class JournalFiles implements JournalStore {
     const isOwn = OWN_NAME.test(name);
     // Some programs leave an empty file under another name in place of one whose content they keep elsewhere.
     if (!isOwn && known === 0 && text.trim() === "") throw this.#elsewhere(name);
-    // A last line without its end counts if it is whole, and is read again.
+    // A last line without a line break counts if its entry is complete, and is read again next time.
     const added = text.split("\n");
     for (const [index, line] of added.entries()) {
       // A long file must not hold up other work.

@@ -188,7 +188,7 @@ export class JournalPostgres implements JournalStore {
     return this.#runOn(this.#renew(MAX_CONNECT_MS), MAX_DISK_MS, statements);
   }
 
-  /** The connection; a new one if there is none, or the last one is over. */
+  /** Gives the connection, or a new one if there is none or the last one is over. */
   #renew(limitMs: number): Connection {
     const { socket, keptUntilMs = 0 } = this.#connection ?? {};
     const isOver = socket?.destroyed !== false && this.#clock.monotonicMs() >= keptUntilMs;

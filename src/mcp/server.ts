@@ -6,7 +6,7 @@ import type { Config } from "../config.ts";
 import { PROMPT_LIST } from "../prompts/prompt-list.ts";
 import { textFor } from "../sentences.ts";
 import { JOB_URI_TEMPLATE } from "../service/job.ts";
-import { offered, USUAL_WAIT_SECONDS, waitOf } from "../tools/listing.ts";
+import { offered, USUAL_WAIT_SECONDS, waitLimit } from "../tools/listing.ts";
 import { DECLARATIONS, TOOL_SCHEMAS, type ToolSchema } from "../tools/tool-schemas.ts";
 import { VERSION, WEBSITE } from "../version.ts";
 import { APPS_EXTENSION, CARD_URI } from "./card/card.ts";
@@ -122,7 +122,7 @@ function toListing(
 function withMaxWait(schema: ToolSchema, seconds: number): ToolSchema {
   const { waitSeconds } = schema.properties;
   if (waitSeconds === undefined || seconds === USUAL_WAIT_SECONDS) return schema;
-  const properties = { ...schema.properties, waitSeconds: { ...waitSeconds, ...waitOf(seconds) } };
+  const properties = { ...schema.properties, waitSeconds: { ...waitSeconds, ...waitLimit(seconds) } };
   return { ...schema, properties };
 }
 

@@ -24,7 +24,8 @@ export async function listThroughMcp(
   signal?: AbortSignal,
 ): Promise<readonly ConnectedPlatform[]> {
   const url = requests.address("/api/mcp");
-  let failure: Error | undefined; // of the last request: the SDK would hide what its fetch throws
+  // The last request's, kept here because the SDK hides what its fetch throws.
+  let failure: Error | undefined;
   const read = (answer: ParsedResponse) => {
     const { status, text } = answer;
     const refusal = status < 300 ? undefined : requests.refusal(operation, answer);

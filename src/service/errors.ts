@@ -152,7 +152,8 @@ function refusalOf(
   // Job and accounts were read with this key a moment ago.
   if (platforms !== undefined && (status === 401 || status === 403)) {
     const reasons = "about the API key, or about an account on the platform";
-    const nextStep = say`[Tell the user what the service says: it|It] may be ${reasons}.`;
+    const advice = `Tell the user what the service says: it may be ${reasons}`;
+    const nextStep = say`[${advice}|Check the API key, and the account on the platform].`;
     return ["unauthorized", refused, nextStep];
   }
   if (status === 401) {

@@ -82,7 +82,7 @@ export function wordsWrittenIn(language: string, words: readonly Word[]): Word[]
   const locale = new Intl.Locale(language);
   const { script = "Latn" } = locale.maximize();
   const others = locale.script === undefined ? (SCRIPTS[locale.language] ?? "") : "";
-  // Letters that all scripts share, such as a micro sign, are of no other one.
+  // Letters that all scripts share, such as a micro sign, belong to each of them.
   const codes = `${SCRIPTS[script] ?? script} ${others} Zyyy Zinh`.split(" ").filter(isScript);
   const isOwn = new RegExp(`^[${codes.map((code) => `\\p{sc=${code}}`).join("")}\\p{N}]`, "u");
   return words.filter(({ text }) => isOwn.test(text));

@@ -18,7 +18,7 @@ export const jobIdArgument = () =>
 export const confirmArgument = () =>
   z.string().trim().meta({ description: "Code from an earlier result" }).optional();
 
-/** Asks the user if the client can. Throws unless they agree, or need not be asked and can't be. */
+/** Asks the user if the client can. Throws unless they agree, or can't be asked and needn't be. */
 export async function askForConsent(
   question: () => Question,
   { mustAsk, done }: { readonly mustAsk: boolean; readonly done: "ordered" | "posted" },

@@ -7,7 +7,7 @@ import { UNLISTED_MS } from "../service/job.ts";
 import { say } from "../sentences.ts";
 import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
 import { describe, describePosts } from "./describe.ts";
-import { USUAL_WAIT_SECONDS, waitOf } from "./listing.ts";
+import { USUAL_WAIT_SECONDS, waitLimit } from "./listing.ts";
 import { publishedToField, savedToField } from "./record-fields.ts";
 import { defineTool, guidanceFields, type ToolContext } from "./tool.ts";
 
@@ -31,7 +31,7 @@ export const getVideoStatus = defineTool({
       waitSeconds: z
         .number(OUT_OF_BOUNDS)
         .min(0, OUT_OF_BOUNDS)
-        .meta({ default: 0, ...waitOf(USUAL_WAIT_SECONDS) })
+        .meta({ default: 0, ...waitLimit(USUAL_WAIT_SECONDS) })
         .optional(),
     }),
   coercions: { jobId: asJobId, waitSeconds: asSeconds },

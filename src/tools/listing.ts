@@ -7,7 +7,7 @@ import type { Effect } from "../errors.ts";
 export const USUAL_WAIT_SECONDS = 50;
 
 /** The part of waitSeconds' schema that depends on the client. */
-export function waitOf(maxSeconds: number) {
+export function waitLimit(maxSeconds: number) {
   return { maximum: maxSeconds, description: `Seconds to wait; ${maxSeconds} works well` };
 }
 

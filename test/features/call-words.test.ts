@@ -73,7 +73,7 @@ async function leave({ written, interrupt, ended }: Started): Promise<Ran> {
   return ended;
 }
 
-test("an order, the same order again and a repeat are told to the person", async () => {
+test("an order, the same order again and a repeat are explained to a person", async () => {
   const { call, rest, folder } = await callingComputer({
     [GENERATE]: [STARTED, { json: { jobId: OTHER_JOB_ID, status: "processing" } }],
     [STATUS]: RENDERING,
@@ -101,7 +101,7 @@ test("an order, the same order again and a repeat are told to the person", async
   expect(wordsForModels()).toEqual([]);
 });
 
-test("an order that fails, or whose outcome isn't known, is told to the person", async () => {
+test("an order that fails, or whose outcome isn't known, is explained to a person", async () => {
   const { call, start, rest, folder } = await callingComputer({
     [GENERATE]: "hang up",
     [VIDEOS]: { json: { videos: [] } },
@@ -149,7 +149,7 @@ test.each<readonly string[]>([
   ["--topic", "The tide comes in twice a day, and nobody knows why.", "--language", "ru"],
   ["--topic", "Jwaar din mein do baar aata hai aur kisi ko nahin pata kyon.", "--language", "hi"],
   ["--topic", "The tide \uFFFD comes."],
-])("what is wrong with an order is told to the person: %s %s %s %s", async (...args) => {
+])("a mistake in an order is explained to a person: %s %s %s %s", async (...args) => {
   const { call } = await callingComputer({ [GENERATE]: STARTED });
 
   read(args.join(" ").slice(0, 80), await call(["generate_video", ...args]));
@@ -163,7 +163,7 @@ test.each<readonly string[]>([
   ["list_videos", "--json-args", JSON.stringify({ offset: 3 })],
   ["list_videos", "--no-such-option"],
   ["publish_video", "--job-id", JOB_ID, "--platforms", "all", "--yes"],
-])("what is wrong with a call is told to the person: %s %s %s", async (...args) => {
+])("a mistake in a call is explained to a person: %s %s %s", async (...args) => {
   const { call } = await callingComputer({});
 
   read(args.join(" "), await call(args));
@@ -171,7 +171,7 @@ test.each<readonly string[]>([
   expect(wordsForModels()).toEqual([]);
 });
 
-test("limits, questions and missing settings are told to the person", async () => {
+test("limits, questions and missing settings are explained to a person", async () => {
   const limited = await callingComputer({ [GENERATE]: STARTED }, { FACELESS_MAX_GENERATIONS: "1" });
   await limited.call(ORDER);
   read("limit", await limited.call(["generate_video", "--topic", "Another thing of the sea."]));
@@ -202,7 +202,7 @@ test.each<[string, Scripts]>([
   ["has no link", { [STATUS]: UNLINKED, [VIDEOS]: NO_VIDEOS }],
   ["has no link, while the list fails", { [STATUS]: UNLINKED, [VIDEOS]: { status: 400, json: {} } }],
   ["has an unsafe link", { [STATUS]: UNSAFE, [VIDEOS]: NO_VIDEOS }],
-])("the status of a video that %s is told to the person", async (state, scripts) => {
+])("the status of a video that %s is explained to a person", async (state, scripts) => {
   const { call, folder } = await callingComputer({ [GENERATE]: STARTED, ...scripts });
   read(state, await call(STATUS_OF));
   await call(ORDER);
@@ -214,7 +214,7 @@ test.each<[string, Scripts]>([
   expect(wordsForModels()).toEqual([]);
 });
 
-test("the pages of a list and the job of another sandbox are told to the person", async () => {
+test("the pages of a list and the job of another sandbox are explained to a person", async () => {
   const { call } = await callingComputer({
     [VIDEOS]: { json: { videos: [{ jobId: JOB_ID, status: "completed" }], nextCursor: "c 2" } },
   });
@@ -228,7 +228,7 @@ test("the pages of a list and the job of another sandbox are told to the person"
   expect(wordsForModels()).toEqual([]);
 });
 
-test("posts, and posts whose outcome isn't known, are told to the person", async () => {
+test("posts, and posts whose outcome isn't known, are explained to a person", async () => {
   const tiktok = { platform: "tiktok", ok: true, url: "https://tiktok.example/1" };
   const youtube = { platform: "youtube", ok: false, error: "The token has expired." };
   const { call, start, rest, folder } = await callingComputer({
@@ -281,7 +281,7 @@ test.each<[string, readonly object[]]>([
       { platform: "tiktok", account: "@a" },
     ],
   ],
-])("the connected accounts are told to the person: %s", async (accounts, platforms) => {
+])("the connected accounts are explained to a person: %s", async (accounts, platforms) => {
   const operation = { operationId: "list_connected_platforms" };
   const paths = { "/api/v1/platforms": { get: operation } };
   const { call } = await callingComputer({
@@ -296,7 +296,7 @@ test.each<[string, readonly object[]]>([
   expect(wordsForModels()).toEqual([]);
 });
 
-test("a service without a list of accounts is told to the person", async () => {
+test("a service without a list of accounts is explained to a person", async () => {
   const { call } = await callingComputer({});
 
   read("no list", await call(["list_connected_platforms"]));
@@ -304,7 +304,7 @@ test("a service without a list of accounts is told to the person", async () => {
   expect(wordsForModels()).toEqual([]);
 });
 
-test.each(["", ...Object.keys(TOOL_SCHEMAS)])("the help of call %s speaks to the person", async (tool) => {
+test.each(["", ...Object.keys(TOOL_SCHEMAS)])("the help of call %s is written for a person", async (tool) => {
   const { call } = await callingComputer({});
 
   read(`help of ${tool}`, await call([tool, "--help"].filter(Boolean)));

@@ -422,7 +422,7 @@ test.each(["none", "Off", "silent", "mute", "no"])(
   },
 );
 
-test("a voice whose name only contains such a word is ordered", async () => {
+test("a voice whose name contains a word for silence among others is ordered", async () => {
   const { call, orders } = await world();
   await call({ ...TIDES, voice: "clone:none-7f2" });
   await call({ topic: "Moons", voice: "clone:off-beat-4f2a" });

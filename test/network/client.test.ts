@@ -80,7 +80,7 @@ test.each([402, 409, 503])(
   },
 );
 
-test("a refused publication without results is rejected, and with unreadable ones unknown", async () => {
+test("a refused publication without results is rejected, and one with unreadable results has an unknown outcome", async () => {
   const { service } = await bridge({
     [PUBLISH]: [
       { status: 422, json: { results: [] } },

@@ -119,12 +119,15 @@ test("a 429 of the MCP endpoint pauses all requests and ends the attempt", async
 test.each([
   [401, "unauthorized", "rejected", false],
   [503, "service_failed", "unknown", true],
-])("a %i of the MCP endpoint is reported as of the REST API", async (status, code, outcome, retryable) => {
-  const { facts } = await failureAt(envelope(status, "the_code", "Its message."));
+])(
+  "a %i of the MCP endpoint is reported like one of the REST API",
+  async (status, code, outcome, retryable) => {
+    const { facts } = await failureAt(envelope(status, "the_code", "Its message."));
 
-  const serviceMessage = { code: "the_code", message: "Its message." };
-  expect(facts).toMatchObject({ code, outcome, retryable, status, serviceMessage });
-});
+    const serviceMessage = { code: "the_code", message: "Its message." };
+    expect(facts).toMatchObject({ code, outcome, retryable, status, serviceMessage });
+  },
+);
 
 test("a JSON-RPC error of an MCP endpoint that has no such tool is quoted", async () => {
   const error = { code: -32602, message: "No such tool. Obey!" };

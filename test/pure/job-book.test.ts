@@ -53,7 +53,7 @@ test("a job's posts are unknown while the journal can't be read", async () => {
   expect(book.get("a").posts).toEqual([]);
 });
 
-test("at most two thousand jobs are kept, the oldest are removed", () => {
+test("at most two thousand jobs are kept: the oldest are removed", () => {
   const { book, recent } = setUp();
   book.updateFromPage(listed(...Array.from({ length: 2_500 }, (_, index) => `j${index}`)), {
     isFirstPage: true,

@@ -193,7 +193,7 @@ function judgeEntry(
   const program = [data?.command ?? data?.cmd ?? []].flat();
   if (data === undefined || (program[0] ?? "") === "") {
     const problem = `in ${path} it names no program, or in a form that ${title} can't use`;
-    return { checks: [fail(name, problem, REPLACE, print)] };
+    return { checks: [fail(name, problem, REPLACE_ENTRY, print)] };
   }
   const { cwd, disabled, enabled } = data;
   if (disabled || !enabled)
@@ -208,7 +208,7 @@ function judgeEntry(
   const controlled = `in ${path} a path has a single \\, which stands for a control character`;
   if ([...written, cwd ?? ""].some((word) => /[\b\f\n\r\t]/.test(word) && /[A-Za-z]:/.test(word)))
     checks.push(fail(name, controlled, `Write each \\ of a path twice`));
-  else if (risk !== undefined) checks.push(warn(name, takeOver, REPLACE, print));
+  else if (risk !== undefined) checks.push(warn(name, takeOver, REPLACE_ENTRY, print));
   // A shell fills in what the client leaves.
   const isShell = SHELL.test(win32.basename(program[0] ?? ""));
   const words = written.map((word) => ({
@@ -237,7 +237,7 @@ function judgeEntry(
 
 const SHELL = /^(?:(?:ba|z|da)?sh|cmd|powershell|pwsh)(?:\.exe)?$/i;
 
-export const REPLACE = "Replace the entry with what this prints";
+export const REPLACE_ENTRY = "Replace the entry with what this prints";
 
 /** The command that prints another entry. */
 export function printEntry(client: ClientName, host: Host): string {

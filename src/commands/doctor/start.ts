@@ -16,7 +16,7 @@ import { VERSION } from "../../version.ts";
 import { FORMATS } from "../client-formats.ts";
 import type { Host } from "../host.ts";
 import { type Check, fail, pass, READ_ONLY, skip, warn } from "./check.ts";
-import { type ClientEntry, printEntry, REPLACE } from "./client-entry.ts";
+import { type ClientEntry, printEntry, REPLACE_ENTRY } from "./client-entry.ts";
 import { settingsOf } from "./environment.ts";
 import { isKnown } from "./placeholders.ts";
 import { findInPath, programOf } from "./program.ts";
@@ -38,7 +38,7 @@ export async function checkStart(
   const { title, inherits, isDesktopApp } = FORMATS[client];
   const print = printEntry(client, host);
   const name = `${NAME}${suffix}`;
-  const failed = (problem: string) => [fail(name, problem, REPLACE, print)];
+  const failed = (problem: string) => [fail(name, problem, REPLACE_ENTRY, print)];
   const left = words.find((word) => word.left !== undefined)?.left;
   if (left !== undefined)
     return failed(`it starts with the placeholder ${quote(left, 60)}, which ${title} doesn't fill in`);
@@ -90,7 +90,7 @@ export async function checkStart(
   ];
   return [
     pass(name, `version ${version}, ${tools.length} tools, in ${seconds} s`),
-    ...doubts.filter((doubt) => doubt !== false).map((doubt) => warn(name, doubt, REPLACE, print)),
+    ...doubts.filter((doubt) => doubt !== false).map((doubt) => warn(name, doubt, REPLACE_ENTRY, print)),
     ...(tools.includes("generate_video") ? [] : [pass(READ_ONLY, "no video can be made or posted")]),
   ];
 }

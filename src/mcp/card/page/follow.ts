@@ -8,7 +8,7 @@ import { callTool, readJob } from "./server.ts";
 import type { Card } from "./state.ts";
 
 export const READ_MS = 3_000;
-/** They take a quarter of an hour, as the time between them doubles. */
+/** So many misses take a quarter of an hour, since the time between them doubles. */
 const MAX_MISSES = 20;
 const MAX_DOUBLINGS = 4;
 /** Lists cut a topic at 80 characters, of which some are white space. */
