@@ -50,9 +50,10 @@ export async function* readLines(
 /** The line as the SDK takes it; empty if it was refused. The SDK drops and logs what is no message. */
 function readLine(line: string, refuse: (refusal: Refusal) => void): string {
   const value = fromJson(line);
+  const isTooLong = Buffer.byteLength(line) > MAX_LINE_BYTES;
+  if (!isTooLong && isUsual(line, value)) return `${line}\n`;
   const isMessage = typeof value === "object" && value !== null;
   const message = isMessage && "method" in value ? readRequest(value) : value;
-  const isTooLong = Buffer.byteLength(line) > MAX_LINE_BYTES;
   const refusals = isTooLong ? [refusal(idOf(value), TOO_LONG)] : refusalsOf(message);
   for (const one of refusals) refuse(one);
   if (refusals.length > 0) return "";
@@ -62,6 +63,29 @@ function readLine(line: string, refuse: (refusal: Refusal) => void): string {
     // It is nested too deep for a copy.
     return `${line}\n`;
   }
+}
+
+/** What another form of a request has: null, an empty list, arguments as one text, or a number beyond JSON's. */
+const UNUSUAL = /\bnull\b|\[\s*\]|"arguments"\s*:\s*"|\d[eE]\+?\d/;
+const MEMBERS: readonly string[] = ["jsonrpc", "id", "method", "params"];
+
+/** True for a request in the SDK's own form, as nearly all are: neither a copy nor a second check is needed. */
+function isUsual(line: string, value: unknown): boolean {
+  if (UNUSUAL.test(line) || typeof value !== "object" || value === null) return false;
+  const [id, params] = [valueAt(value, "id"), valueAt(value, "params")];
+  const [meta, args] = [valueAt(params, "_meta"), valueAt(params, "arguments")];
+  return (
+    Object.keys(value).every((name) => MEMBERS.includes(name)) &&
+    valueAt(value, "jsonrpc") === "2.0" &&
+    typeof valueAt(value, "method") === "string" &&
+    (id === undefined || idOf(value) !== null) &&
+    [params, meta, args].every((part) => part === undefined || isObject(part)) &&
+    ["string", "number", "undefined"].includes(typeof valueAt(meta, "progressToken"))
+  );
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Clients in Go, C# and Java write unset fields as null. JSON has no Infinity, so 1e400 would become null. */
