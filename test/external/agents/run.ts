@@ -119,7 +119,7 @@ async function open(folder: string, situation: Situation, number: number) {
     let result = await before.callTool({ name: "generate_video", arguments: request });
     const [, confirm] = /confirm: "(\w+)"/.exec(JSON.stringify(result.content).replaceAll("\\", "")) ?? [];
     // The user has agreed to a doubt, such as a voice that is not in the catalog.
-    if ("confirm" in request && confirm !== undefined)
+    if (confirm !== undefined)
       // eslint-disable-next-line no-await-in-loop -- as a client would
       result = await before.callTool({ name: "generate_video", arguments: { ...request, confirm } });
     const started = z.object({ jobId: z.string() }).safeParse(result.structuredContent);

@@ -65,13 +65,13 @@ export interface Situation {
 }
 
 const FOX =
-  "A fox steals one sock a night. [a fox on a lawn] On the ninth night it brings one back. [a red sock]";
+  "A fox steals one sock a night. [a fox on a lawn] Never a pair, only the left one. [a washing line] My neighbor set a trap with cheese, and caught her own slipper. [a slipper in a cage] On the ninth night the fox brings one back. It is red, it is warm, and it isn't ours. [a red sock on a doormat]";
 const TEA =
-  "Tea leaves uncurl like fists. [a glass teapot] Wait four minutes. [amber water] Now breathe. [steam]";
+  "Tea leaves uncurl like fists. [a glass teapot] Pour the water from high up and then leave it alone, whatever your hands want to do. [a stream of water] Wait four minutes, which is longer than it sounds. [amber water] Now lift the lid, close your eyes, and breathe. [steam]";
 const BEES =
-  "A bee dances to tell the way. [a honeycomb] Left of the sun means left. [a bee turning] So they find it. [a field]";
+  "A bee dances to tell the way. [a honeycomb] Straight up means toward the sun, and left of that means left of it. [a bee turning] The longer she shakes, the farther they have to fly. [a shaking bee] So a thousand sisters find one field that they have never seen. [a field]";
 const HUMMINGBIRD =
-  "This bird weighs 40 grams. [a hummingbird on a scale] Its heart beats 20 times a second. [a red flower] It drinks.";
+  "This bird weighs 40 grams. [a hummingbird on a scale] Its heart beats twenty times a second, and at night it almost stops. [a red flower] In the morning it shivers itself warm again, like an engine that doesn't want to start. [a bird on a twig] Then it opens its eyes. It drinks.";
 const LANTERN =
   "七月の夜、川に灯りを流します。[川辺の灯籠]一つの灯りは、一人の名前。[灯籠に書かれた名前]祖母の灯りだけが、岸に戻ってきました。[岸辺の灯籠]まだ話があるみたいに。[揺れる炎]";
 /** 95 words, which take 43 seconds. */
@@ -481,8 +481,8 @@ export const SITUATIONS: readonly Situation[] = [
   },
   {
     name: "the voice of last time",
-    conversation: `User: Make a 20-second video with the voice fr-amelie: ${LIGHTHOUSE_FR}\nYou: It is ready.\nUser: Lovely voice. Now this one, with the same voice and everything else the same, I agree to pay: ${BREAD_FR}`,
-    made: [{ topic: LIGHTHOUSE_FR, language: "fr", voice: "fr-amelie", duration: 20, confirm: "given" }],
+    conversation: `User: Make a 10-second video with the voice fr-amelie: ${LIGHTHOUSE_FR}\nYou: It is ready.\nUser: Lovely voice. Now this one, with the same voice and everything else the same, I agree to pay: ${BREAD_FR}`,
+    made: [{ topic: LIGHTHOUSE_FR, language: "fr", voice: "fr-amelie", duration: 10 }],
     paid: 1,
     accepts: ([order]) =>
       order?.request["voice"] === "fr-amelie" && String(order.request["language"]).startsWith("fr"),
@@ -608,13 +608,13 @@ export const SITUATIONS: readonly Situation[] = [
   {
     name: "a garbled script",
     conversation:
-      "User: Make a 20-second video with exactly this text, which my website exported, the credits are fine:\nTea &amp; toast aren&#39;t a meal. [a kettle] They&#39;re a morning. [steam at a window] Don&#39;t rush it.",
+      "User: Make a 10-second video of this text from my website, word for word as a reader sees it there. The credits are fine:\nTea &amp; toast aren&#39;t a meal. [a kettle] They&#39;re a whole morning, if nobody stops you. [steam at a window] Don&#39;t rush it, and don&#39;t share.",
     paid: 1,
     accepts: ([order]) => !/&\w+;|&#\d+;/.test(String(order?.request["topic"])),
   },
   {
     name: "the same, but longer",
-    conversation: `User: Make a 20-second video of this: ${FOX}\nYou: It is ready.\nUser: The same again, but 60 seconds long. I agree to pay for it.`,
+    conversation: `User: Make a 20-second video of this: ${FOX}\nYou: It is ready.\nUser: The same again, but 60 seconds long. Write what is missing yourself and start it at once, I agree to pay for it.`,
     made: [{ topic: FOX, duration: 20 }],
     paid: 1,
     accepts: ([order]) => lasts(order, 60, 60) && wordsIn(order) >= 66,
