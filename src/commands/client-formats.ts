@@ -70,8 +70,8 @@ export interface ClientFormat {
   /** The placeholders that it fills in. The others reach the server as they stand in the entry. */
   readonly fills?: Placeholders;
   /**
-   * Whether the client asks the user by itself before an order and a post, and whether it shows this server's
-   * question, as docs/CLIENTS.md has measured both. Absent if nobody has.
+   * `client` says if the client itself asks the user before an order and a post, `server` if it shows this server's
+   * question. docs/CLIENTS.md has measured both. Absent if nobody has.
    */
   readonly asks?: { readonly client?: boolean; readonly server: boolean };
   /** What the client's file says about one of this server's tools; undefined if nothing. */

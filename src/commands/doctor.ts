@@ -23,7 +23,7 @@ export async function runDoctor({ client, json, shapes }: Given<"doctor">, host:
   const ui = new TerminalUi(host);
   const found = client === undefined ? undefined : await readClientEntries(client, host);
   const ofTerminal: Settings = { env: host.env, flags: NO_FLAGS, hidden: [] };
-  // Of several entries, the client's first one counts.
+  // The client's first entry counts.
   const settings = found === undefined ? ofTerminal : found.entries[0]?.settings;
   const config = settings && readConfig(settings.env, settings.flags, host.homeDir);
   const describe = async () => {

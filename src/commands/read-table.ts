@@ -22,7 +22,8 @@ const BLOCK_ROWS = 16;
 
 /** The rows that aren't empty. Throws a UsageError if the headings or quotation marks can't be understood. */
 export function readTable(text: string, columns: readonly string[]): TableRow[] {
-  const plain = text.replace(/\r\n?/g, "\n");
+  // Some programs tell Excel the separator in a first line. An empty one keeps the numbers of the rows.
+  const plain = text.replace(/\r\n?/g, "\n").replace(/^"?sep=.?"?\n/i, "\n");
   const columnOf = (heading: string) =>
     columns.find((column) => column.toLowerCase() === heading.trim().toLowerCase());
   const firstLine = plain.split("\n").find((line) => /[^\s,;"]/.test(line)) ?? "";

@@ -97,9 +97,9 @@ test("a home folder that a service can't look into is no matter of rights", asyn
     vi.spyOn(fs, method).mockRejectedValue(Object.assign(new Error("no"), { code: "EACCES" }));
   onTestFinished(() => void vi.restoreAllMocks());
   const { host } = computer();
-  const problem = "can't be read (EACCES: /root/.faceless-video-mcp)";
+  const problem = "can't be read (EACCES: /srv/home/.faceless-video-mcp)";
 
-  expect(await checkJournal(readConfig({}, NO_FLAGS, "/root"), host)).toMatchObject({
+  expect(await checkJournal(readConfig({}, NO_FLAGS, "/srv/home"), host)).toMatchObject({
     status: "fail",
     detail: expect.stringContaining(problem),
     fix: SET_STATE_DIR.replace(/^s/, "S"),
