@@ -232,7 +232,7 @@ export async function randomHistory(calls: number, seed: number, store: "files" 
   const violations: string[] = [];
   /** Orders that a call has answered with their job, and orders of which a request may be without an outcome. */
   const [started, doubtful] = [new Set<string>(), new Set<string>()];
-  const isSettled = (topic: string) => started.has(topic) && !doubtful.has(topic);
+  const isSettled = (order: string) => started.has(order) && !doubtful.has(order);
   const tally = { made: 0, killed: 0, answered: 0, confirmed: 0, jumps: 0, slept: 0, asked: 0 };
   const askingEnv = { ...kinds[0].env, FACELESS_CONFIRM_GENERATE: "on" };
   const asking = ERAS.map((era) =>
@@ -346,17 +346,19 @@ export async function randomHistory(calls: number, seed: number, store: "files" 
         return undefined;
       }
     };
-    const wasSettled = isSettled(topic);
+    // The sandbox and the service don't see each other's entries.
+    const order = `${kindOf(index) === kinds[0] ? "service" : "sandbox"}: ${topic}`;
+    const wasSettled = isSettled(order);
     const isTwin = index < SERVERS - 1 && random() < TWIN_SHARE;
     const twin = isTwin ? make(args, (index + 1) % (SERVERS - 1)) : undefined;
     let answer = await make(args);
-    if ((await twin)?.text.includes("no complete answer") !== false && isTwin) doubtful.add(topic);
-    if (answer === undefined || answer.text.includes("no complete answer")) doubtful.add(topic);
-    if (wasSettled && isSettled(topic) && answer?.text.includes("Not sent: a video") === true)
+    if ((await twin)?.text.includes("no complete answer") !== false && isTwin) doubtful.add(order);
+    if (answer === undefined || answer.text.includes("no complete answer")) doubtful.add(order);
+    if (wasSettled && isSettled(order) && answer?.text.includes("Not sent: a video") === true)
       violations.push(`${topic}: its answer was forgotten`);
     const code = /confirm: \\*"(\w{6})/.exec(answer?.text ?? "")?.[1];
     if (code !== undefined && random() < 0.2) {
-      if (!isPost) doubtful.add(topic);
+      if (!isPost) doubtful.add(order);
       for (const key of keys) add(ledger.confirmed, key);
       answer = await make({ ...args, confirm: code });
       const unused = keys.filter((_, place) => isRefused(answer, platforms[place]));
@@ -367,7 +369,7 @@ export async function randomHistory(calls: number, seed: number, store: "files" 
     // Calls for an order that stays unknown wait for each other: most of them make place for another one.
     else if (random() < 0.8) replace(topic);
     if (!isPost && typeof answer?.jobId === "string") {
-      started.add(topic);
+      started.add(order);
       if (ledger.jobs.get(topic)?.has(answer.jobId) !== true)
         violations.push(`${topic}: answered with ${answer.jobId}, which is no job of it`);
     }
