@@ -1,7 +1,7 @@
 // Reads the arguments of `call` by the schema of its tool, and lists the tools with them. Sends nothing.
 
-import { once } from "node:events";
 import { createReadStream } from "node:fs";
+import { addAbortSignal } from "node:stream";
 import {
   ABOUT,
   COMMANDS,
@@ -101,29 +101,28 @@ function parseObject(json: string): object {
 
 /** Reads a file, or stdin until it ends: at a terminal nothing else but the interrupt may ever end it. */
 async function readInput(source: string, what: string, maxBytes: number, host: Host): Promise<string> {
-  const { input: stdin, errors, interrupted } = host;
+  const { input: stdin, errors, interrupted: signal } = host;
   const isStdin = source === STDIN;
   if (isStdin && stdin.isTTY === true) errors.write(`Type ${what}, and end with Ctrl-D.\n`);
   const file = source.includes("fl_") ? "the file of an option" : `the file ${quote(source, 200)}`;
   const shown = isStdin ? "what came on stdin" : file;
-  const input = isStdin ? stdin : createReadStream(source, { end: maxBytes });
   const chunks: Buffer[] = [];
   let length = 0;
-  const isFull = new AbortController();
-  const onData = (chunk: Buffer | string) => {
-    length += chunks[chunks.push(Buffer.from(chunk)) - 1]?.length ?? 0;
-    if (length > maxBytes) isFull.abort();
-  };
-  input.on("data", onData);
   try {
-    await once(input, "end", { signal: AbortSignal.any([interrupted, isFull.signal]) });
+    const input: AsyncIterable<Buffer> = addAbortSignal(signal, isStdin ? stdin : createReadStream(source));
+    for await (const chunk of input) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > maxBytes) break;
+    }
   } catch (error) {
-    if (interrupted.aborted) throw cancelledError("The call was interrupted.");
+    if (signal.aborted) throw cancelledError("The call was interrupted.");
     const errno = errnoOf(error) ?? "unknown reason";
-    if (errno === "ENOENT") throw new UsageError(`there is no ${file.slice(4)}`);
-    if (!isFull.signal.aborted) throw new UsageError(`${isStdin ? "stdin" : file} can't be read (${errno})`);
-  } finally {
-    input.off("data", onData).pause();
+    throw new UsageError(
+      errno === "ENOENT"
+        ? `there is no ${file.slice(4)}`
+        : `${isStdin ? "stdin" : file} can't be read (${errno})`,
+    );
   }
   if (length > maxBytes)
     throw new UsageError(`${shown} is longer than ${maxBytes / 1e6} MB, more than ${what} can be`);

@@ -22,7 +22,6 @@ import { exitCodeOf, type LocalTools } from "./local-tools.ts";
 import type { TableRow } from "./read-table.ts";
 import type { TerminalUi } from "./terminal-ui.ts";
 
-const MAX_AT_ONCE = 4;
 /** After a refusal by the rate limit that names no time. */
 const RATE_PAUSE_SECONDS = 5;
 /** The row can't be ordered as it is written. */
@@ -32,11 +31,10 @@ const CONFIRMED: readonly ErrorCode[] = ["check_order", "duplicate"];
 /** After any other failure the next row would fail as well, or be paid for in doubt. */
 const OF_ONE_ROW: readonly ErrorCode[] = [...FAULTS, "duplicate", "in_progress", "refused", "declined"];
 
-/** A row with neither result nor failure is left for another run. */
+/** What is known of a row. One with neither result nor failure is left for another run. */
 interface Row extends TableRow {
   /** About an order that can be sent. */
-  readonly question?: Question;
-  isUnderWay?: boolean;
+  question?: Question;
   /** It names the job. */
   result?: ToolResult;
   failure?: BridgeError;
@@ -50,78 +48,75 @@ export async function callTable(
   ui: TerminalUi,
   { askUser, isLeft }: { readonly askUser: ToolContext["askUser"]; readonly isLeft: Promise<never> },
 ) {
-  const rows: readonly Row[] = table.map((row) => ({ ...row }));
-  const stops: BridgeError[] = []; // the first says why no further row is ordered
-  const fail = (row: Row, error: unknown) => {
-    const failure = toBridgeError(error, "unknown");
-    const { code, outcome } = failure.facts;
-    const isOfRow = OF_ONE_ROW.includes(code);
-    if (isOfRow || outcome !== "not_sent") row.failure = failure;
-    if (!isOfRow) stops.push(failure);
+  const rows = table.map((row): Row => ({ ...row }));
+  /** Why no further row is ordered. */
+  let stop: BridgeError | undefined;
+  /** Adds to what is known of a row. */
+  const attempt = async (row: Row, work: Promise<Partial<Row>>) => {
+    try {
+      Object.assign(row, await Promise.race([work, isLeft]));
+    } catch (error) {
+      const failure = toBridgeError(error, "unknown");
+      const { code, outcome } = failure.facts;
+      const isOfRow = OF_ONE_ROW.includes(code);
+      if (isOfRow || outcome !== "not_sent") row.failure = failure;
+      if (!isOfRow) stop ??= failure;
+    }
   };
-  const isDone = ({ result }: Row) => (waits ? isReady(result) : result !== undefined);
-  const count = () => `${rows.filter(isDone).length} of ${rows.length} ${waits ? "ready" : "ordered"}`;
-  const check = async (row: Row) => {
-    if (row.problem !== undefined) throw fault(`It ${row.problem}.`);
-    Object.assign(row, await tools.check(tool, row.cells));
+  const numbers = new Map<unknown, number>();
+  const check = async ({ number, problem, cells }: Row): Promise<Partial<Row>> => {
+    if (problem !== undefined) throw fault(`It ${problem}.`);
+    const checked = await tools.check(tool, cells);
+    const key = "question" in checked ? checked.question.key : checked.result.fields["jobId"];
+    const earlier = numbers.get(key);
+    if (earlier !== undefined) throw fault(`It is the same order as row ${earlier}.`);
+    numbers.set(key, number);
+    return checked;
   };
-  const order = async (row: Row, consent: Consent): Promise<void> => {
-    while (stops.length === 0 && row.question !== undefined) {
-      row.isUnderWay = true;
+  const order = async ({ cells }: Row, consent: Consent): Promise<Partial<Row>> => {
+    for (;;) {
       try {
-        row.result = await tools.run(tool, row.cells, { askUser: async () => consent });
-        return;
+        return { result: await tools.run(tool, cells, { askUser: async () => consent }) };
       } catch (error) {
-        row.isUnderWay = false;
         const { code, retryAfterSeconds } = toBridgeError(error, "unknown").facts;
-        if (code !== "rate_limited" || interrupted.aborted) return fail(row, error);
+        if (code !== "rate_limited" || interrupted.aborted) throw error;
         await pause(clock, 1_000 * (retryAfterSeconds || RATE_PAUSE_SECONDS), interrupted);
       }
     }
   };
-  const follow = async (row: Row) => {
+  const isDone = ({ result }: Row) => (waits ? isReady(result) : result !== undefined);
+  const count = () => `${rows.filter(isDone).length} of ${rows.length} ${waits ? "ready" : "ordered"}`;
+  const follow = async (row: Row, result: ToolResult) => {
     ui.progress(0, 0, count());
-    if (row.result === undefined) return;
     try {
-      row.result = await tools.followed(row.result, waits, () => {});
+      row.result = await tools.followed(result, waits, () => {});
     } catch (error) {
       row.failure = toBridgeError(error, "unknown");
     }
     ui.progress(0, 0, count());
   };
 
-  await Promise.race([
-    inParallel(rows, (row) => check(row).catch((error: unknown) => fail(row, error))),
-    isLeft,
-  ]);
-  for (const failure of stops) throw failure;
-  const first = new Map<unknown, Row>();
   for (const row of rows) {
-    const key = row.question?.key ?? row.result?.fields["jobId"] ?? row;
-    const { number } = first.get(key) ?? {};
-    if (number === undefined) first.set(key, row);
-    else row.failure = fault(`It is the same order as row ${number}.`);
+    await attempt(row, check(row));
+    if (stop !== undefined) throw stop;
   }
   const faulty = rows.filter(({ failure }) => failure !== undefined && FAULTS.includes(failure.facts.code));
-  const wanted = rows.filter(({ question }) => question !== undefined);
   if (faulty.length === 0) {
+    const wanted = rows.filter(({ question }) => question !== undefined);
     const isUnusual = wanted.some(({ question }) => question?.warnings !== "");
     const isAsked = wanted.length > 0 && (isUnusual || config.confirmGenerate !== "off");
     const consent = isAsked ? await askUser(async () => questionAbout(wanted, config)) : "not asked";
     const following: Promise<void>[] = [];
-    const work = inParallel(rows, async (row) => {
-      await order(row, consent);
-      following.push(follow(row));
-    });
-    await Promise.race([work.then(() => Promise.all(following)), isLeft]).catch((error: unknown) => {
-      for (const row of wanted) if (row.isUnderWay === true && row.result === undefined) fail(row, error);
-      stops.push(toBridgeError(error, "unknown"));
-    });
+    for (const row of rows) {
+      if (row.question !== undefined && stop === undefined) await attempt(row, order(row, consent));
+      if (row.result !== undefined) following.push(follow(row, row.result));
+    }
+    await Promise.race([Promise.all(following), isLeft]).catch(() => {});
   }
 
   const shown = faulty.length > 0 ? faulty : rows;
   const left = shown.filter(({ result, failure }) => (result ?? failure) === undefined);
-  for (const row of left) row.failure = fault(LEFT, stops[0]?.facts.code ?? "cancelled");
+  for (const row of left) row.failure = fault(LEFT, stop?.facts.code ?? "cancelled");
   const reports = shown.map((row) => {
     const { number, result, failure } = row;
     const isUnsaved = tools.unsaved(result?.fields["jobId"]) !== undefined;
@@ -137,16 +132,14 @@ export async function callTable(
       exitCode: failure ? exitCodeOf(failure) : tools.exitCodeOf(result?.fields ?? {}, waits),
     };
   });
-  const { message, nextStep } = (interrupted.aborted ? undefined : stops[0]?.facts) ?? INTERRUPTED;
+  const { message, nextStep } = (interrupted.aborted ? undefined : stop?.facts) ?? INTERRUPTED;
   const summary = inSentences(
     faulty.length > 0
       ? `Nothing was ordered, since ${faulty.length} of ${rows.length} rows can't be.`
       : `${count()}.`,
     shown.some(({ failure }) => failure && CONFIRMED.includes(failure.facts.code)) &&
       "A code that confirms a row belongs in its column confirm.",
-    left.length > 0 && `${left.length} left for the next run:`,
-    left.length > 0 && message,
-    left.length > 0 && nextStep,
+    left.length > 0 && inSentences(`${left.length} left for the next run:`, message, nextStep),
     describeUnrecorded(tools.unrecorded()),
   );
   return {
@@ -190,15 +183,6 @@ function questionAbout(rows: readonly Row[], { sandbox, maxGenerations: max }: C
   );
   const message = [`${yes}?`, ...lines, last].join("\n");
   return { key: "table", message, verb, yes, done: "started", no: "Don't start them", tooLate: "" };
-}
-
-async function inParallel(rows: readonly Row[], work: (row: Row) => Promise<void>): Promise<void> {
-  const queue = [...rows];
-  const workOn = async () => {
-    // eslint-disable-next-line no-await-in-loop -- one after the other
-    for (let row = queue.shift(); row !== undefined; row = queue.shift()) await work(row);
-  };
-  await Promise.all(Array.from({ length: MAX_AT_ONCE }, workOn));
 }
 
 function fault(message: string, code: ErrorCode = "invalid_input"): BridgeError {

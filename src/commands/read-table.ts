@@ -14,8 +14,6 @@ export interface TableRow {
   readonly cells: Readonly<Record<string, string>>;
 }
 
-/** In a table of one column, which the first stands for, a comma belongs to the text. */
-const SEPARATORS = [papa.UNIT_SEP, ",", ";", "\t"];
 const MAX_ROWS = 1_000;
 /** Excel leaves out the cells at the end that are empty in this many rows at once. */
 const BLOCK_ROWS = 16;
@@ -26,14 +24,10 @@ export function readTable(text: string, columns: readonly string[]): TableRow[] 
   const plain = text.replace(/\r\n?/g, "\n").replace(/^"?sep=.?"?\n/i, "\n");
   const columnOf = (heading: string) =>
     columns.find((column) => column.toLowerCase() === heading.trim().toLowerCase());
-  const firstLine = plain.split("\n").find((line) => /[^\s,;"]/.test(line)) ?? "";
-  const separators = SEPARATORS.map((separator) => {
-    const cells = parse(firstLine, separator).data[0] ?? [];
-    // A heading that is no column's name still shows where it ends.
-    return { separator, score: cells.filter(columnOf).length || cells.length / 1_000 };
-  });
-  const { separator = "," } = separators.toSorted((a, b) => b.score - a.score)[0] ?? {};
-  const { data, errors } = parse(plain, separator);
+  // Only what separates the names of columns separates cells: in a table of one column, a comma is text.
+  const headingLine = plain.split("\n").find((line) => /[^\s,;"]/.test(line)) ?? "";
+  const separator = /[,;\t]/.exec(headingLine)?.[0] ?? papa.UNIT_SEP;
+  const { data, errors } = papa.parse<string[]>(plain, { delimiter: separator, newline: "\n" });
   const [fault] = errors;
   if (fault !== undefined)
     throw new UsageError(`the quotation marks in row ${(fault.row ?? 0) + 1} of the table are not in pairs`);
@@ -67,10 +61,6 @@ export function readTable(text: string, columns: readonly string[]): TableRow[] 
   if (rows.length > MAX_ROWS)
     throw new UsageError(`the table has ${rows.length} rows, more than ${MAX_ROWS}`);
   return rows;
-}
-
-function parse(text: string, delimiter: string): papa.ParseResult<string[]> {
-  return papa.parse<string[]>(text, { delimiter, newline: "\n" });
 }
 
 function isBlank(cells: readonly string[]): boolean {
