@@ -5,8 +5,7 @@ import { platformId } from "../idempotency/same-post.ts";
 import { platformTitle, unusableState } from "../service/platforms.ts";
 import { inSentences, say } from "../sentences.ts";
 import { inWords } from "../text.ts";
-import { accountsOn } from "./platform-names.ts";
-import { describeUnusable } from "./publish-obstacles.ts";
+import { accountsOn, describeUnusable } from "./platform-names.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
 export const listConnectedPlatforms = defineTool({

@@ -1,48 +1,23 @@
 // What a name among the platforms of a post means: only the id of a connected platform is ever sent. Pure.
 
+import { type BridgeError, notSent } from "../errors.ts";
 import { platformId } from "../idempotency/same-post.ts";
-import { commonName, isKnownPlatform, unusableState } from "../service/platforms.ts";
+import { inSentences, say, type Text, textFor, toolOrCommand } from "../sentences.ts";
+import {
+  accountName,
+  commonName,
+  isKnownPlatform,
+  platformTitle,
+  UNKNOWN_PLATFORM,
+  unusableState,
+} from "../service/platforms.ts";
 import type { ConnectedPlatform } from "../service/responses.ts";
+import { cleanServiceText, inWords, quote, quoteName } from "../text.ts";
 
 /** The user reads the ids in the question: nothing in one may be invisible or read like a sentence. */
 export const PLATFORM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 /** Not ids, but words for several platforms: a later post on one of these would not look like a repeat. */
 const SEVERAL = /^(?:all|any|both|each|every(?:where|thing)?)(?![a-z])/;
-
-export type Meaning =
-  /** The id of a platform that can be posted to. */
-  | { readonly kind: "connected" }
-  /** A platform whose account says that it can't be posted to. */
-  | { readonly kind: "unusable"; readonly account: ConnectedPlatform }
-  /** Another name of the connected platform `id`. */
-  | { readonly kind: "otherwise"; readonly id: string }
-  /** An account, on the platform `on` if that is known; `account` if it is connected. */
-  | { readonly kind: "account"; readonly on?: string; readonly account?: ConnectedPlatform }
-  /** A platform without an account. */
-  | { readonly kind: "absent"; readonly id: string }
-  | { readonly kind: "unclear" };
-
-/** `connected` is undefined if the accounts can't be read. */
-export function meaningOf(name: string, connected: readonly ConnectedPlatform[] = []): Meaning {
-  const byId = connected.filter(({ platform }) => platformId(platform) === name);
-  // "youtube" and "yt" mean the platform, whatever an account elsewhere is called.
-  const byName = connected.filter(({ platform }) => commonName(platform) === commonName(name));
-  const [same] = byId.length > 0 ? byId : byName;
-  if (same !== undefined) {
-    const id = platformId(same.platform);
-    if (accountsOn(id, connected).length === 0) return { kind: "unusable", account: same };
-    return id === name ? { kind: "connected" } : { kind: "otherwise", id };
-  }
-  if (isKnownPlatform(name)) return { kind: "absent", id: name };
-  const plain = plainName(name);
-  const account = connected.find((one) =>
-    Object.entries(one).some(([field, value]) => field !== "platform" && hasText(value, plain)),
-  );
-  if (account !== undefined) return { kind: "account", on: platformId(account.platform), account };
-  const on = platformWithin(name, connected);
-  if (on !== undefined || /^@|:\/\/|^www\./.test(name)) return { kind: "account", ...(on && { on }) };
-  return isPlatformId(name) ? { kind: "absent", id: name } : { kind: "unclear" };
-}
 
 export function isPlatformId(name: string): boolean {
   return PLATFORM_ID.test(name) && !SEVERAL.test(name);
@@ -58,6 +33,110 @@ export function accountsOn(
   );
 }
 
+type Code = "invalid_input" | "not_connected";
+type Fault = readonly [problem: Text, ...advice: Text[]];
+
+/** Undefined if all names can be posted to. `connected` is undefined if the accounts can't be read. */
+export function nameError(
+  code: Code,
+  names: readonly string[],
+  connected: readonly ConnectedPlatform[] | undefined,
+): BridgeError | undefined {
+  const faults = names.flatMap((name) => {
+    const fault = faultOf(name, connected);
+    return fault === undefined ? [] : [fault];
+  });
+  if (faults.length === 0) return undefined;
+  return notSent(
+    code,
+    inSentences(...distinct(faults.map(([problem]) => problem))),
+    connected === undefined
+      ? say`Use the ids that ${toolOrCommand("list_connected_platforms")} gives, such as tiktok.`
+      : inSentences(...distinct(faults.flatMap(([, ...advice]) => advice))),
+    { failsAgain: true },
+  );
+}
+
+/** Says what a name is instead of the id of a connected platform, and what to do. */
+function faultOf(name: string, known: readonly ConnectedPlatform[] | undefined): Fault | undefined {
+  const connected = known ?? [];
+  const usable = connected.filter((account) => unusableState(account) === undefined);
+  const ids = new Set(usable.map(({ platform }) => platformId(platform)));
+  const listed = `Connected: ${inWords(Array.from(ids, quoteName))}.`;
+  const noneYet = say`[Tell the user to connect|Connect] an account on the service's website first. None is connected yet.`;
+  const adviseOr = (advice: Text) => (ids.size === 0 ? [noneYet] : [listed, advice]);
+  const notAnId = `Nothing is posted to ${quote(name, 60)}: a platform is named by its id.`;
+
+  // "youtube" and "yt" mean the platform, whatever an account elsewhere is called.
+  const same =
+    connected.find(({ platform }) => platformId(platform) === name) ??
+    connected.find(({ platform }) => commonName(platform) === commonName(name));
+  if (same !== undefined) {
+    const id = platformId(same.platform);
+    if (!ids.has(id)) return [describeUnusable(same), connectAgain(id)];
+    if (id === name) return undefined;
+    return [
+      notAnId,
+      listed,
+      say`${quoteName(name)} is probably ${quoteName(id)}: call again with the ids [the user means|you mean].`,
+    ];
+  }
+
+  const account = isKnownPlatform(name) ? undefined : connected.find((one) => hasName(one, name));
+  const on = account === undefined ? platformWithin(name, connected) : platformId(account.platform);
+  const useIds = adviseOr(say`Call again with the ids [the user means|you mean].`);
+  if (!isKnownPlatform(name) && (on !== undefined || /^@|:\/\/|^www\./.test(name))) {
+    const named = on === undefined ? "names an account" : "names more than a platform";
+    const what = account === undefined ? named : `is an account on ${titleOf(account.platform)}`;
+    const advice = on === undefined ? useIds : [insteadOfAccount(on, account !== undefined, connected)];
+    return [`No account can be chosen: ${quote(name, 60)} ${what}.`, ...advice];
+  }
+
+  if (!isKnownPlatform(name) && !isPlatformId(name))
+    return [say`[platforms|--platforms]: ${quote(name, 60)} can't be a platform's id.`, ...useIds];
+  // An account with a name but without a platform may be on this one.
+  if (isPlatformId(name) && accountsOn(UNKNOWN_PLATFORM, connected).some(accountName)) return undefined;
+  const title = titleOf(name);
+  return [
+    known === undefined ? notAnId : `No ${title} account is connected.`,
+    ...adviseOr(
+      say`[Tell the user to connect|Connect] ${title} on the service's website if [they|you] want the video there.`,
+    ),
+  ];
+}
+
+/** What to do instead of choosing an account on the platform `on`. */
+function insteadOfAccount(on: string, isConnected: boolean, connected: readonly ConnectedPlatform[]): Text {
+  const [only, ...more] = accountsOn(on, connected);
+  const title = titleOf(on);
+  const id = quoteName(on);
+  if (only === undefined) return connectAgain(on);
+  if (more.length > 0)
+    return inSentences(
+      `The service decides on which of the ${more.length + 1} ${title} accounts it posts.`,
+      say`[Tell the user, and publish on ${id}|Repeat the call with --platforms ${id}] only if any of them will do.`,
+    );
+  if (isConnected)
+    return say`It is the only ${title} account: to post there, [call again with|repeat the call with --platforms] ${id}.`;
+  const name = accountName(only);
+  return say`The only ${title} account that is connected ${name === undefined ? "has no name here" : `is ${quote(name, 60)}`}: [call again with ${id} only if the user means|repeat the call with --platforms ${id} only if you mean] that one.`;
+}
+
+function connectAgain(platform: string): Text {
+  return say`[Tell the user to connect|Connect] ${titleOf(platform)} again on the service's website.`;
+}
+
+/** "The Instagram account "@rosa" is expired." */
+export function describeUnusable(account: ConnectedPlatform): string {
+  const name = accountName(account);
+  const state = cleanServiceText(unusableState(account) ?? "", 60);
+  return `The ${titleOf(account.platform)} account ${name === undefined ? "" : `${quote(name, 60)} `}is ${state}, so nothing can be posted there.`;
+}
+
+function titleOf(platform: string): string {
+  return platformTitle(isKnownPlatform(platform) ? commonName(platform) : platformId(platform));
+}
+
 /** The platform that a name of several words has among them: "tiktok:@rosa", "@rosa on tiktok", a link. */
 function platformWithin(name: string, connected: readonly ConnectedPlatform[]): string | undefined {
   const words = name.split(/[^\p{L}\p{N}_-]+/u).filter(Boolean);
@@ -68,13 +147,17 @@ function platformWithin(name: string, connected: readonly ConnectedPlatform[]): 
   return words.length > 1 ? ids[0] : undefined;
 }
 
-/** True if a text at any depth is this name. */
-function hasText(value: unknown, name: string): boolean {
-  if (typeof value === "object" && value !== null)
-    return Object.values(value).some((inner) => hasText(inner, name));
-  return (typeof value === "string" || typeof value === "number") && plainName(String(value)) === name;
+/** True if a text of the account, at any depth, is this name. */
+function hasName({ platform: _, ...account }: ConnectedPlatform, name: string): boolean {
+  const plain = (text: string) => text.trim().toLowerCase().replace(/^@/, "");
+  const hasText = (value: unknown): boolean =>
+    typeof value === "object" && value !== null
+      ? Object.values(value).some(hasText)
+      : (typeof value === "string" || typeof value === "number") && plain(String(value)) === plain(name);
+  return hasText(account);
 }
 
-function plainName(text: string): string {
-  return text.trim().toLowerCase().replace(/^@/, "");
+/** Each sentence once, though several names may ask for it. */
+function distinct(sentences: readonly Text[]): Text[] {
+  return [...new Map(sentences.map((sentence) => [textFor("model", sentence), sentence])).values()];
 }

@@ -1,16 +1,20 @@
 // publish_video: posts a finished video to the user's connected accounts.
 
 import * as z from "zod";
+import { notSent } from "../errors.ts";
 import type { PublicationPlan } from "../idempotency/publish-once.ts";
-import { titleOf } from "../jobs/job-record.ts";
-import { say, toolOrCommand } from "../sentences.ts";
-import type { ConnectedPlatform } from "../service/responses.ts";
+import { type JobRecord, titleOf } from "../jobs/job-record.ts";
+import { inSentences, say, toolOrCommand } from "../sentences.ts";
+import { accountName, platformTitle } from "../service/platforms.ts";
+import type { ConnectedPlatform, Job, PublishRequest } from "../service/responses.ts";
+import { CHECK_BEFORE_MS } from "../service/time-budget.ts";
+import { describeAge, inWords, quote, stripUnsafeCharacters } from "../text.ts";
 import { asJobId, askForConsent, asPlatforms, asText, confirmArgument, jobIdArgument } from "./arguments.ts";
-import { isPlatformId, PLATFORM_ID } from "./platform-names.ts";
-import { checkBeforePost, listConnected, nameError } from "./publish-obstacles.ts";
-import { publishQuestion } from "./publish-question.ts";
+import { obstacleOf } from "./describe.ts";
+import { accountsOn, isPlatformId, nameError, PLATFORM_ID } from "./platform-names.ts";
 import { describePublished } from "./publish-results.ts";
-import { defineTool, guidanceFields } from "./tool.ts";
+import type { Question } from "./question.ts";
+import { defineTool, guidanceFields, type ToolContext } from "./tool.ts";
 
 const MAX_PLATFORMS = 20;
 const NOT_A_PLATFORM = 'must be the id of a platform, such as "tiktok"';
@@ -56,8 +60,10 @@ export const publishVideo = defineTool({
     const { config, publishOnce, jobs, signal, client } = context;
     await jobs.readJournal();
     const isFirst = jobs.get(jobId).posts?.every(({ result }) => result === undefined) !== false;
-    const unusable = platforms.filter((platform) => !isPlatformId(platform));
-    if (unusable.length > 0) throw nameError("invalid_input", unusable, await listConnected(context));
+    const invalid = platforms.filter((platform) => !isPlatformId(platform));
+    const invalidError =
+      invalid.length > 0 && nameError("invalid_input", invalid, await listConnected(context));
+    if (invalidError) throw invalidError;
     let isUnaskedRepeat = false;
     let accounts: readonly ConnectedPlatform[] = [];
     const prepare = async (plan: PublicationPlan) => {
@@ -65,11 +71,9 @@ export const publishVideo = defineTool({
       accounts = connected;
       const isRepeat = plan.reposted.length > 0;
       if (config.confirmPublish === "off" && !isRepeat) return { userMs: 0 };
-      const record = jobs.get(jobId);
-      const link = record.link?.url ?? job?.finalVideoUrl;
-      const details = { title: titleOf(record), link, connected, isSandbox: config.sandbox };
+      const question = () => questionFor(plan, { ...jobs.get(jobId), job, connected }, config);
       const needs = { mustAsk: config.confirmPublish === "always", done: "posted" } as const;
-      const { consent, userMs } = await askForConsent(() => publishQuestion(plan, details), needs, context);
+      const { consent, userMs } = await askForConsent(question, needs, context);
       isUnaskedRepeat = consent === "not asked" && isRepeat;
       return { userMs };
     };
@@ -79,3 +83,96 @@ export const publishVideo = defineTool({
     return { ...describePublished(published, call), result: { ...answer, results: [...results] } };
   },
 });
+
+/** The connected accounts; undefined if they can't be read in time. */
+async function listConnected({
+  service,
+  signal,
+}: Pick<ToolContext, "service" | "signal">): Promise<readonly ConnectedPlatform[] | undefined> {
+  return service.listConnectedPlatforms({ signal, deadlineMs: CHECK_BEFORE_MS }).catch(() => undefined);
+}
+
+/**
+ * Reads the job and the accounts, as far as possible. Throws a BridgeError if nothing may be sent. Nothing is
+ * looked up after a refusal: what is read then could be older than the post.
+ */
+export async function checkBeforePost(
+  { jobId, platforms }: PublishRequest,
+  context: Pick<ToolContext, "service" | "reader" | "signal" | "maxWaitSeconds">,
+) {
+  const { reader, signal, maxWaitSeconds } = context;
+  const [job, connected] = await Promise.all([reader.tryRead(jobId, signal), listConnected(context)]);
+  if (job === "not found")
+    throw await reader.explainNotFound(
+      jobId,
+      notSent(
+        "not_found",
+        "The service knows no job with this id.",
+        say`Use a [jobId|job's id] that ${toolOrCommand("list_videos")} shows, unchanged.`,
+        { failsAgain: true },
+      ),
+    );
+  // A job with a final video is ready, whatever its status.
+  const obstacle = job && job.finalVideoUrl === undefined && obstacleOf(job, maxWaitSeconds);
+  if (obstacle) {
+    const [message, nextStep, isTemporary] = obstacle;
+    throw notSent("not_ready", message, nextStep, isTemporary ? { retryable: true } : { failsAgain: true });
+  }
+  const error = connected && nameError("not_connected", platforms, connected);
+  if (error !== undefined) throw error;
+  return { job, connected };
+}
+
+/** The question before a post: the video, the accounts and what becomes public. */
+function questionFor(
+  { key, jobId, platforms, reposted, alreadyPosted }: PublicationPlan,
+  video: JobRecord & { readonly job: Job | undefined; readonly connected: readonly ConnectedPlatform[] },
+  { sandbox }: ToolContext["config"],
+): Question {
+  const link = video.link?.url ?? video.job?.finalVideoUrl;
+  const title = titleOf(video);
+  // An id tells the user nothing: it is shown only if nothing else is known.
+  const name = title === undefined ? `the video of job ${quote(jobId, 60)}` : `the video ${quote(title, 80)}`;
+  const accounts = inWords(platforms.map((platform) => describeAccounts(platform, video.connected)));
+  const titles = inWords(platforms.map(platformTitle));
+  // Without a link it may not be there, whatever the service has said.
+  const seen = reposted.filter(({ result }) => result?.url !== undefined);
+  const unseen = reposted.filter(({ result }) => result?.url === undefined);
+  const posted = seen.map(({ platform, ageMs }) => `${platformTitle(platform)} ${describeAge(ageMs)}`);
+  const titlesOf = (posts: PublicationPlan["alreadyPosted"]) =>
+    inWords(posts.map(({ platform }) => platformTitle(platform)));
+  return {
+    key,
+    message: inSentences(
+      `Publish ${title === undefined && link !== undefined ? "this video" : name} on ${accounts}?`,
+      sandbox
+        ? "This is a sandbox, so nothing is posted."
+        : "It is posted at once, without a caption and without a label for AI-made media, and becomes public.",
+      posted.length > 0 && `It was posted to ${inWords(posted)}; this will post it there again.`,
+      alreadyPosted.length > 0 &&
+        `The service reported it posted to ${titlesOf(alreadyPosted)} before, so it is not posted there again.`,
+      unseen.length > 0 &&
+        `An earlier attempt may have made it public on ${titlesOf(unseen)}: look at the account before you answer.`,
+      // Never truncated: a cut link doesn't open.
+      link !== undefined && `Watch it: ${stripUnsafeCharacters(link)}`,
+    ),
+    verb: "publish",
+    yes: `Publish on ${titles}`,
+    done: "posted",
+    no: "Don't publish",
+    tooLate: `The user's yes to publishing ${name} on ${titles} came after that call had ended, so nothing was posted. Ask them before you call publish_video again.`,
+    jobId,
+  };
+}
+
+/** "TikTok ("@clips")", or which of several accounts it may be. */
+function describeAccounts(platform: string, connected: readonly ConnectedPlatform[]): string {
+  const accounts = accountsOn(platform, connected);
+  const names = accounts.flatMap((account) => accountName(account) ?? []).map((name) => quote(name, 60));
+  const title = platformTitle(platform);
+  if (accounts.length > 1) {
+    const which = names.length === accounts.length ? inWords(names) : `its ${accounts.length} accounts`;
+    return `${title} (one or all of ${which}: the service decides)`;
+  }
+  return names.length === 0 ? title : `${title} (${names.join(", ")})`;
+}

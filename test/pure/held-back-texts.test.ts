@@ -18,7 +18,7 @@ import type { Job } from "../../src/service/responses.ts";
 import { askForConsent } from "../../src/tools/arguments.ts";
 import { generateVideo } from "../../src/tools/generate-video.ts";
 import { getVideoStatus } from "../../src/tools/get-video-status.ts";
-import { checkBeforePost } from "../../src/tools/publish-obstacles.ts";
+import { checkBeforePost } from "../../src/tools/publish-video.ts";
 import { publishVideo } from "../../src/tools/publish-video.ts";
 import { declinedError, type Question } from "../../src/tools/question.ts";
 import type { Tool } from "../../src/tools/tool.ts";
