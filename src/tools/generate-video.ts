@@ -2,7 +2,7 @@
 
 import * as z from "zod";
 import { jobUri, stateOf } from "../service/job.ts";
-import { type BridgeError, confirmOrder, STALE_CODE_SENTENCE } from "../errors.ts";
+import { confirmOrder, STALE_CODE_SENTENCE } from "../errors.ts";
 import type { AlreadyStarted, OrderPlan, OrderWarning } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
 import type { Job, Order } from "../service/responses.ts";
@@ -23,6 +23,8 @@ function descriptionWith(consent: string): Text {
 }
 
 const OUT_OF_BOUNDS = `must be a number of seconds from ${DURATION.min} to ${DURATION.max}`;
+/** Words that mean silence: no voice is called that. */
+const SILENCE = /^(?:none|off|silent|silence|mute|muted|no)$/i;
 const NOT_A_LANGUAGE =
   "must be a language code such as en, fr, es, de or pt-BR, or the name of a common language such as French";
 
@@ -44,7 +46,6 @@ export const generateVideo = defineTool({
     duration: "In seconds: a text takes its number of words / 2.2",
     voice: `${CATALOG_VOICES.join(", ")}, a native voice's id, or clone:<id>. Sex and accent are not documented`,
     pacing: "How fast it is spoken",
-    confirm: "The code that an earlier answer gave",
   },
   // What it spends can't be had back, and some clients ask before destructive tools alone.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
@@ -116,7 +117,11 @@ export const generateVideo = defineTool({
     }),
   async run({ confirm, ...order }, context) {
     const { generateOnce, config, jobs, signal, client, clock } = context;
-    if (order.voice !== undefined && SILENCE.test(order.voice)) throw silenceError(order.voice);
+    if (order.voice !== undefined && SILENCE.test(order.voice))
+      throw invalidInput(
+        say`[|--]voice: ${quote(order.voice, 60)} would mean a video without a voice, which is not possible here.`,
+        say`[Tell the user, and call without the argument voice|Call without --voice] only if [they|you] still want the video.`,
+      );
     let said: Text | undefined;
     const ask = async (plan: OrderPlan) => {
       const needs = { mustAsk: config.confirmGenerate === "always", done: "ordered" } as const;
@@ -135,20 +140,14 @@ export const generateVideo = defineTool({
     });
     if (!started.alreadyStarted) {
       const { jobId, status } = started.startedJob;
-      const state = stateOf(status);
-      const hasFailed = state === "refunded";
-      const refund = config.sandbox ? "" : ", and its credits are refunded automatically";
+      const isRendering = stateOf(status) === "rendering";
       return {
         summary: inSentences(
-          hasFailed
-            ? `The order was accepted, but its render failed at once${refund}: ${describeOrder(order)}.`
-            : `The ${videoIn(config)} was started: ${describeOrder(order)}.`,
+          `The ${videoIn(config)} was started: ${describeOrder(order)}.`,
           said,
-          state !== "rendering" && !hasFailed && `The service gives its status as ${quote(status, 60)}.`,
+          !isRendering && `The service gives its status as ${quote(status, 60)}.`,
         ),
-        nextStep: hasFailed
-          ? say`[Tell the user, and order it again only if they want that|Order it again if you still want it].`
-          : say`Follow it with ${waitFor(jobId, context.maxWaitSeconds)}.`,
+        nextStep: say`Follow it with ${waitFor(jobId, context.maxWaitSeconds)}.`,
         result: { ...started.startedJob, resourceUri: jobUri(jobId) },
       };
     }
@@ -228,13 +227,6 @@ function describeConsent(consent: Consent, { repeat, doubts }: OrderPlan, nowMs:
   return doubts.length > 0 ? "The call confirmed it in spite of the doubts." : undefined;
 }
 
-function silenceError(voice: string): BridgeError {
-  return invalidInput(
-    say`[|--]voice: ${quote(voice, 60)} would mean a video without a voice, which is not possible here.`,
-    say`[Tell the user, and call without the argument voice|Call without --voice] only if [they|you] still want the video.`,
-  );
-}
-
 type Option = keyof typeof DEFAULTS;
 
 /**
@@ -288,6 +280,3 @@ function notALanguage(text: unknown): string {
   const hint = meant === undefined ? "" : ` (${languageName(meant)} is ${meant})`;
   return `${NOT_A_LANGUAGE}${hint}`;
 }
-
-/** Words that mean silence: no voice is called that. */
-const SILENCE = /^(?:none|off|silent|silence|mute|muted|no)$/i;

@@ -74,7 +74,8 @@ export const listVideos = defineTool({
     const page = await service.listVideos(query, { signal });
     const isFirst = query.cursor === undefined;
     jobs.updateFromPage(page.videos, { isFirstPage: isFirst });
-    const orders = await jobs.readJournal();
+    const journal = await jobs.readJournal();
+    const orders = journal ?? [];
     const { videos } = page;
     // A video that was ordered elsewhere is saved only when a call names it.
     const saved = videos.filter(
@@ -88,10 +89,10 @@ export const listVideos = defineTool({
       summary: inSentences(
         describeCount(videos.length, { isFirst, isWhole }),
         videos.length > 0 &&
-          orders === undefined &&
+          journal === undefined &&
           "Where they were posted is not known: the journal can't be read.",
-        isFirst && describeUnlisted(orders, { records, isWhole, nowMs }),
-        isFirst && describeUnanswered(orders, { records, isWhole, nowMs }),
+        isFirst && describeUnlisted(orders, records, { isWhole, nowMs }),
+        isFirst && describeUnanswered(orders, records, nowMs),
         describeUnknownPosts(records),
         describeUnsaved(records),
       ),
@@ -132,16 +133,12 @@ function describeUnsaved(records: readonly JobRecord[]): Text {
   return say`${problems.length === 1 ? "A video" : `${problems.length} videos`} could not be saved on this computer: ${problem}. A later ${toolOrCommand("list_videos")} tries again.`;
 }
 
-/** The list's first page. */
-interface FirstPage {
-  readonly records: readonly JobRecord[];
-  /** True if there is no other page. */
-  readonly isWhole: boolean;
-  readonly nowMs: number;
-}
-
 /** The jobs of this computer that the list's first page should show and doesn't. */
-function describeUnlisted(orders: readonly JobOrder[] = [], { records, isWhole, nowMs }: FirstPage): string {
+function describeUnlisted(
+  orders: readonly JobOrder[],
+  records: readonly JobRecord[],
+  { isWhole, nowMs }: { readonly isWhole: boolean; readonly nowMs: number },
+): string {
   const ids = new Set(records.map(({ jobId }) => jobId));
   const ages = records.flatMap(({ order }) => (order === undefined ? [] : nowMs - order.atMs));
   // A job that is older than all on this page may be on the next one.
@@ -154,13 +151,16 @@ function describeUnlisted(orders: readonly JobOrder[] = [], { records, isWhole, 
 }
 
 /** The orders of this computer without an answer, and the listed jobs that they could have started. */
-function describeUnanswered(orders: readonly JobOrder[] = [], { records, nowMs }: FirstPage): string {
+function describeUnanswered(
+  orders: readonly JobOrder[],
+  records: readonly JobRecord[],
+  nowMs: number,
+): string {
   const lost = orders.filter(({ jobId, atMs }) => jobId === undefined && nowMs - atMs < ORDER_GUARD_MS);
   if (lost.length === 0) return "";
-  const early = lost.filter(({ atMs }) => nowMs - atMs < UNDER_WAY_MS).length;
   const one = lost.length === 1;
-  const known = early === lost.length ? "not known yet" : "not known";
-  const answer = early === 0 ? "never came" : `${one ? "is" : "are"} ${known}`;
+  const mayCome = lost.some(({ atMs }) => nowMs - atMs < UNDER_WAY_MS);
+  const answer = mayCome ? `${one ? "is" : "are"} not known yet` : "never came";
   const jobsOfAny = new Set(lost.flatMap(({ atMs }) => possibleJobs(records, atMs)));
   const possible = records.filter((record) => jobsOfAny.has(record));
   const names = inFewWords(possible.map(({ jobId }) => nameJob(jobId)));

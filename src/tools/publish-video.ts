@@ -24,7 +24,6 @@ export const publishVideo = defineTool({
   name: "publish_video",
   title: "Publish a video",
   description: say`Posts a completed video publicly to [the user's|your] connected accounts at once, which can't be undone from here. [Call it only when the user has asked for this video on these platforms. |]${toolOrCommand("list_connected_platforms")} names the platforms. The service takes no caption, title or hashtags. A platform that already has the video is left alone[ and comes back with alreadyPublished. Check each result's ok|].`,
-  help: { confirm: "The code that an earlier answer gave" },
   sandboxDescription:
     "Pretends to post a completed video to the sandbox's accounts: nothing becomes public. Call it only when the user has asked for this video on these platforms. list_connected_platforms names the platforms. The service takes no caption, title or hashtags. A platform that already has the video is left alone and comes back with alreadyPublished. Check each result's ok.",
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },

@@ -123,10 +123,7 @@ test.each(Object.entries(CHOICES))(
 
 test.each([
   ["queued", `The video was started: ${ORDERED}. The service gives its status as "queued".`],
-  [
-    "failed",
-    `The order was accepted, but its render failed at once, and its credits are refunded automatically: ${ORDERED}.`,
-  ],
+  ["failed", `The video was started: ${ORDERED}. The service gives its status as "failed".`],
 ])("a start that the service calls %s is described as that", async (status, summary) => {
   const { call } = await world({ generate: started(JOB_ID, { status }) });
 
