@@ -148,13 +148,14 @@ function platformWithin(name: string, connected: readonly ConnectedPlatform[]): 
 }
 
 /** True if a text of the account, at any depth, is this name. */
-function hasName({ platform: _, ...account }: ConnectedPlatform, name: string): boolean {
+function hasName(account: ConnectedPlatform, name: string): boolean {
+  const { platform: _, ...fields } = account;
   const plain = (text: string) => text.trim().toLowerCase().replace(/^@/, "");
   const hasText = (value: unknown): boolean =>
     typeof value === "object" && value !== null
       ? Object.values(value).some(hasText)
       : (typeof value === "string" || typeof value === "number") && plain(String(value)) === plain(name);
-  return hasText(account);
+  return hasText(fields);
 }
 
 /** Each sentence once, though several names may ask for it. */
