@@ -11,10 +11,9 @@ import { DOCUMENTED_FIELDS } from "../../service/fields.ts";
 import { STATES } from "../../service/job.ts";
 import { objectOf, readOpenApi, resolve } from "../../service/openapi.ts";
 import { RequestSender } from "../../service/request-sender.ts";
-import type { ParsedResponse, ServiceResponse } from "../../service/responses.ts";
+import type { ServiceResponse } from "../../service/responses.ts";
 import { valueAt } from "../../value-at.ts";
 import { VERSION } from "../../version.ts";
-import { type Field, formOf, HIDDEN, type IsPublicName, shapeOf } from "./shape.ts";
 
 const ANSWER_MS = 20_000;
 
@@ -24,31 +23,31 @@ const DOCUMENTED = {
   status: ["status", "videoUrls", "audioUrl", "progress.total", "progress.completed", "progress.failed"],
   error: ["error.code", "error.message"],
 };
-const RATE_LIMIT_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 
 /** The names of the service's documentation. */
-const DOCUMENTED_NAMES: ReadonlySet<string> = new Set([
+const DOCUMENTED_NAMES: readonly string[] = [
   ...DOCUMENTED_FIELDS,
   ...Object.values(DOCUMENTED).flatMap((paths) => paths.flatMap((path) => path.split(/[.[\]]+/))),
   ...STATES.keys(),
   "out_of_credits",
   // The parts of its paths.
   ..."api v1 mcp openapi.json generate status publish videos".split(" "),
-]);
+];
 
-/** Lists by their titles. What isn't as documented comes first. */
-type Findings = Readonly<Record<string, readonly string[]>>;
+/** True for what stands in the service's documents. Other names may be ids, accounts or titles. */
+type IsPublic = (name: string) => boolean;
 
 /** The form of one answer. */
-export interface AnswerShape {
+interface AnswerShape {
   /** The request, or what was asked for. */
   readonly request: string;
   /** "HTTP 200, application/json", or why there is none. */
   readonly answer: string;
-  readonly form?: Findings;
+  /** Lists by their titles. What isn't as documented comes first. */
+  readonly form?: Readonly<Record<string, readonly string[]>>;
 }
 
-export interface Shapes {
+interface Shapes {
   readonly version: string;
   readonly node: string;
   readonly answers: readonly AnswerShape[];
@@ -57,47 +56,42 @@ export interface Shapes {
 /** Sends GETs, and the call of a tool that only reads to the MCP endpoint. Never throws for an answer. */
 export async function readShapes(config: ServiceConfig, clock: Clock, nodeVersion: string): Promise<Shapes> {
   const requests = await RequestSender.open({ clock, random: Math.random, config });
-  const ask = (operation: Operation, url: URL): Promise<ParsedResponse | string> =>
+  const get = (operation: Operation, url: URL): Promise<ServiceResponse | string> =>
     requests
       .request(operation, { url }, (answer) => answer, { deadlineMs: ANSWER_MS })
       .catch(describeFailure);
-  const answers: AnswerShape[] = [];
   try {
-    const document = await ask(OPERATIONS.readOpenApi, requests.address("/api/v1/openapi.json"));
-    const json = typeof document === "string" ? undefined : jsonOf(document);
-    const names = namesIn(json);
-    const isPublic = (name: string) => DOCUMENTED_NAMES.has(name) || names.has(name);
-    const operations = json === undefined ? [] : describeOperations(json, isPublic);
-    answers.push(describe("GET /api/v1/openapi.json", document, isPublic, undefined, operations));
+    const document = await get(OPERATIONS.readOpenApi, requests.address("/api/v1/openapi.json"));
+    const openApi = jsonOf(document);
+    const names = new Set([...DOCUMENTED_NAMES, ...namesIn(openApi)]);
+    const isPublic = (name: string) => names.has(name);
 
-    const list = await ask(OPERATIONS.listVideos, requests.address("/api/v1/videos"));
-    answers.push(describe("GET /api/v1/videos", list, isPublic, DOCUMENTED.videos));
-    const jobId = typeof list === "string" ? undefined : newestJobIn(list.json);
+    const list = await get(OPERATIONS.listVideos, requests.address("/api/v1/videos"));
+    const jobId = valueAt(jsonOf(list), "videos", "0", "jobId");
     const status =
-      jobId === undefined
-        ? "not asked for, as the list names no job"
-        : await ask(OPERATIONS.getJob, requests.address(`/api/v1/status/${encodeURIComponent(jobId)}`));
-    answers.push(describe("GET /api/v1/status/{jobId}", status, isPublic, DOCUMENTED.status));
+      typeof jobId === "string"
+        ? await get(OPERATIONS.getJob, requests.address(`/api/v1/status/${encodeURIComponent(jobId)}`))
+        : "not asked for, as the list names no job";
 
-    const { platformsUrl } = readOpenApi(json, requests.address(""));
     const operation = OPERATIONS.listConnectedPlatforms;
-    if (platformsUrl !== undefined) {
-      const request = "GET of list_connected_platforms in the OpenAPI document";
-      answers.push(describe(request, await ask(operation, platformsUrl), isPublic, []));
-    } else {
-      const endsMs = clock.monotonicMs() + ANSWER_MS;
-      const leftMs = () => Math.max(1, endsMs - clock.monotonicMs());
-      const platforms = await listThroughMcp(operation, requests, leftMs).catch(describeFailure);
-      const found =
-        typeof platforms === "string"
-          ? { answer: platforms }
-          : { answer: "a list", form: fieldsOf(platforms, isPublic) };
-      answers.push({ request: "list_connected_platforms at /api/mcp", ...found });
-    }
+    const { platformsUrl } = readOpenApi(openApi, requests.address(""));
+    const endsMs = clock.monotonicMs() + ANSWER_MS;
+    const leftMs = () => Math.max(1, endsMs - clock.monotonicMs());
+    const platforms =
+      platformsUrl === undefined
+        ? await listThroughMcp(operation, requests, leftMs).catch(describeFailure)
+        : await get(operation, platformsUrl);
+    const source = platformsUrl === undefined ? "at /api/mcp" : "by the OpenAPI document";
+    const answers = [
+      describe("GET /api/v1/openapi.json", document, isPublic),
+      describe("GET /api/v1/videos", list, isPublic, DOCUMENTED.videos),
+      describe("GET /api/v1/status/{jobId}", status, isPublic, DOCUMENTED.status),
+      describe(`list_connected_platforms ${source}`, platforms, isPublic, []),
+    ];
+    return { version: VERSION, node: nodeVersion, answers };
   } finally {
     requests.close();
   }
-  return { version: VERSION, node: nodeVersion, answers };
 }
 
 /** Describes a failure without naming a host. */
@@ -106,150 +100,187 @@ function describeFailure(error: unknown): string {
   return `no usable answer: ${code}${status === undefined ? "" : `, HTTP ${status}`}`;
 }
 
-/** `operations`: a line for each that the answer describes, in place of its fields. */
+/** `documented`: the paths of its fields; undefined for the OpenAPI document, whose operations are shown instead. */
 function describe(
   request: string,
-  answer: ServiceResponse | string,
-  isPublic: IsPublicName,
-  documented: readonly string[] | undefined,
-  operations: readonly string[] = [],
+  answer: ServiceResponse | string | readonly object[],
+  isPublic: IsPublic,
+  documented?: readonly string[],
 ): AnswerShape {
   if (typeof answer === "string") return { request, answer };
+  if (!("status" in answer)) return { request, answer: "a list", form: fieldsOf(answer, isPublic, []) };
   const { status, headers } = answer;
   const json = jsonOf(answer);
   const type = /^[a-z]+\/[a-z.+-]+/.exec(String(headers["content-type"] ?? ""))?.[0] ?? "without a type";
   const expected = status >= 400 ? DOCUMENTED.error : documented;
-  const hasFields = json !== undefined && expected !== undefined;
-  const others = Object.keys(headers).filter((name) => !RATE_LIMIT_HEADERS.includes(name));
+  const shown = Object.entries(headers).map(([name, value]) =>
+    name.startsWith("x-ratelimit-") ? `${name} (${formOf(value)})` : name,
+  );
   return {
     request,
     answer: `HTTP ${status}, ${type}${json === undefined ? ", not JSON" : ""}`,
     form: {
-      ...(hasFields && { ...fieldsOf(json, isPublic, expected), words: wordsIn(json, isPublic) }),
-      operations,
-      "rate limit headers": RATE_LIMIT_HEADERS.flatMap((name) =>
-        headers[name] === undefined ? [] : [`${name} (${formOf(headers[name]).replace(/^text, /, "")})`],
-      ),
-      "rate limit headers that are not there": RATE_LIMIT_HEADERS.filter(
-        (name) => headers[name] === undefined,
-      ),
-      "other headers": others.sort(),
+      ...(json !== undefined && expected !== undefined && fieldsOf(json, isPublic, expected)),
+      operations: documented === undefined ? describeOperations(json, isPublic) : [],
+      headers: shown.sort(),
     },
   };
 }
 
-function fieldsOf(json: unknown, isPublic: IsPublicName, documented: readonly string[] = []): Findings {
-  const fields = shapeOf(json, isPublic).filter(({ path }) => path !== "");
+function fieldsOf(json: unknown, isPublic: IsPublic, documented: readonly string[]) {
+  const fields = shapeOf(json, isPublic);
   // A field that holds a documented one is documented, too, and so are the elements of its list.
-  const isDocumented = ({ path }: Field) =>
+  const isDocumented = (path: string) =>
     documented.some((one) => `${one}[]`.startsWith(path) && !/\w/.test(one.charAt(path.length)));
-  const show = ({ path, forms }: Field) => `${path}: ${forms.join(" or ")}`;
+  const show = (paths: readonly string[]) =>
+    paths.map((path) => `${path}: ${[...(fields.get(path) ?? [])].sort().join(" or ")}`);
+  const paths = [...fields.keys()].filter((path) => path !== "");
   return {
-    "documented, but not there": documented.filter((one) => fields.every(({ path }) => path !== one)),
-    "not documented": fields.filter((field) => !isDocumented(field)).map(show),
-    documented: fields.filter(isDocumented).map(show),
+    "documented, but not there": documented.filter((one) => !fields.has(one)),
+    "not documented": show(paths.filter((path) => !isDocumented(path))),
+    documented: show(paths.filter(isDocumented)),
   };
 }
 
-function jsonOf({ text }: ServiceResponse): unknown {
+function jsonOf(answer: ServiceResponse | string): unknown {
   try {
-    return JSON.parse(text);
+    return typeof answer === "string" ? undefined : JSON.parse(answer.text);
   } catch {
     return undefined;
   }
 }
 
-function newestJobIn(json: unknown): string | undefined {
-  const { videos } = objectOf(json);
-  const ids = Array.isArray(videos) ? videos.map((video) => objectOf(video)["jobId"]) : [];
-  return ids.filter((id) => typeof id === "string").find((id) => id !== "");
-}
+/** The limits of levels, fields, elements and names that are read. */
+const MAX = { depth: 8, fields: 200, elements: 100, hiddenNames: 30 } as const;
+/** Stands for any name that isn't shown. */
+const HIDDEN = "{…}";
 
-/** A status is one of a few words of the service's own, not a value of the account's. */
-const STATUS = /^[a-z]+(?:[ _-][a-z]+){0,3}$/i;
-
-/** The statuses of jobs, and the code of an error if it stands in a document. */
-function wordsIn(json: unknown, isPublic: IsPublicName): readonly string[] {
-  const { status, videos, error } = objectOf(json);
-  const items: readonly unknown[] = Array.isArray(videos) ? videos.slice(0, 100) : [];
-  const show = (kind: string, value: unknown, isShown: IsPublicName) => {
-    if (value === undefined) return [];
-    const word = typeof value === "string" && value.length <= 40 && isShown(value) ? value : formOf(value);
-    return [`${kind} ${word}${typeof value === "string" && isPublic(value) ? "" : " (not documented)"}`];
+/**
+ * The forms of each field that a value has, by its path, such as `videos[].jobId`. `{1}` is one name that isn't
+ * shown, in each place.
+ */
+function shapeOf(value: unknown, isPublic: IsPublic): ReadonlyMap<string, ReadonlySet<string>> {
+  const forms = new Map<string, Set<string>>();
+  const hidden = new Map<string, string>();
+  const show = (name: string) => {
+    if (isPublic(name)) return name;
+    if (!hidden.has(name) && hidden.size < MAX.hiddenNames) hidden.set(name, `{${hidden.size + 1}}`);
+    return hidden.get(name) ?? HIDDEN;
   };
-  const statuses = [status, ...items.map((video) => objectOf(video)["status"])].flatMap((word) =>
-    show("status", word, (text) => STATUS.test(text)),
-  );
-  return [...new Set([...statuses, ...show("code", objectOf(error)["code"], isPublic)])];
+  const visit = (at: unknown, path: string, depth: number) => {
+    const known = forms.get(path) ?? new Set();
+    if (!forms.has(path) && forms.size >= MAX.fields) return;
+    forms.set(path, known.add(isWord(at, path, isPublic) ? JSON.stringify(at) : formOf(at)));
+    if (depth >= MAX.depth || typeof at !== "object" || at === null) return;
+    if (Array.isArray(at)) {
+      for (const element of at.slice(0, MAX.elements)) visit(element, `${path}[]`, depth + 1);
+      return;
+    }
+    for (const [name, field] of Object.entries<unknown>({ ...at }).slice(0, MAX.fields))
+      visit(field, [path, show(name)].filter(Boolean).join("."), depth + 1);
+  };
+  visit(value, "", 0);
+  return forms;
 }
 
-/** The names of fields, parameters and choices in the document, which is the same for everybody. */
-function namesIn(document: unknown): ReadonlySet<string> {
-  const names = new Set<string>();
-  const visit = (value: unknown, depth: number): void => {
-    if (depth > 20 || typeof value !== "object" || value === null || names.size > 2_000) return;
+/** True for a status, one of a few words of the service's own, and for an error's code that a document has. */
+function isWord(value: unknown, path: string, isPublic: IsPublic): boolean {
+  if (typeof value !== "string" || value.length > 40) return false;
+  if (path === "error.code") return isPublic(value);
+  return /^(?:videos\[\]\.)?status$/.test(path) && /^[a-z]+(?:[ _-][a-z]+){0,3}$/i.test(value);
+}
+
+/** The form of a value, and nothing that distinguishes it from another value of this form. */
+function formOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return value.length === 0 ? "empty list" : "list";
+  if (typeof value === "number")
+    return Number.isInteger(value) ? integerForm(String(Math.abs(value))) : "number";
+  if (typeof value !== "string") return typeof value;
+  if (value === "") return "empty text";
+  const [, form = "text"] = TEXT_FORMS.find(([pattern]) => pattern.test(value)) ?? [];
+  return /^\d+$/.test(value) ? `text, ${integerForm(value)}` : form;
+}
+
+/** Keeps the number of digits, which distinguishes seconds, milliseconds and times. */
+function integerForm(digits: string): string {
+  return digits.length >= 9 ? `integer of ${digits.length} digits` : "integer";
+}
+
+const TEXT_FORMS: readonly (readonly [RegExp, string])[] = [
+  [/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/, "UUID"],
+  [/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i, "UUID in capitals"],
+  [/^\d{4}-\d\d-\d\dT[\d:.]+Z$/, "time in UTC"],
+  [/^\d{4}-\d\d-\d\d[T ][\d:.]+(?:[+-][\d:]+)?$/, "time"],
+  [/^\d{4}-\d\d-\d\d$/, "date"],
+  [/^https:\/\/\S+$/i, "https link"],
+  [/^http:\/\/\S+$/i, "http link"],
+  [/^\/\S*$/, "path"],
+  [/^[a-z][a-z\d+.-]*:\S+$/i, "another URI"],
+  [/^[a-z]+$/, "word"],
+  [/^\S+$/, "text without blanks"],
+];
+
+/** The names of fields, parameters and choices in the OpenAPI document, which is the same for everybody. */
+function namesIn(document: unknown): readonly string[] {
+  const visit = (value: unknown, depth: number): readonly unknown[] => {
+    if (depth > 20 || typeof value !== "object" || value === null) return [];
     const { properties, name, in: place, enum: choices } = objectOf(value);
-    if (Array.isArray(choices)) for (const choice of choices) names.add(String(choice));
-    for (const property of Object.keys(objectOf(properties))) names.add(property);
-    if (typeof name === "string" && place !== undefined) names.add(name);
-    for (const [field, part] of Object.entries<unknown>({ ...value }))
-      if (!/^examples?$|^default$/.test(field)) visit(part, depth + 1);
+    return [
+      ...(Array.isArray(choices) ? choices : []),
+      ...Object.keys(objectOf(properties)),
+      ...(place === undefined ? [] : [name]),
+      ...Object.entries<unknown>({ ...value }).flatMap(([field, part]) =>
+        /^examples?$|^default$/.test(field) ? [] : visit(part, depth + 1),
+      ),
+    ];
   };
-  visit(document, 0);
   // A name with digits may be an id.
-  return new Set([...names].filter((name) => /^[A-Za-z_][A-Za-z_-]{0,39}$/.test(name)));
+  return visit(document, 0)
+    .filter((name) => typeof name === "string")
+    .filter((name) => /^[A-Za-z_][A-Za-z_-]{0,39}$/.test(name));
 }
 
-/** One line for each operation: its parameters, the fields of its body and its statuses. */
-function describeOperations(document: unknown, isPublic: IsPublicName): readonly string[] {
+/** One line for each operation of the OpenAPI document: its parameters, the fields of its body and its statuses. */
+function describeOperations(document: unknown, isPublic: IsPublic): readonly string[] {
   const root = objectOf(document);
   const operations = Object.entries(objectOf(root["paths"])).flatMap(([path, item]) =>
     Object.entries(objectOf(item))
       .filter(([method]) => /^(?:get|post|put|patch|delete)$/.test(method))
       .map(([method, operation]) => ({ method, path, item: objectOf(item), operation: objectOf(operation) })),
   );
+  const show = (name: string) => (name === "" || isPublic(name.replace(/^\{(.*)\}$/, "$1")) ? name : HIDDEN);
   return operations.slice(0, 50).map(({ method, path, item, operation }) => {
     const listed = [item, operation].map((each): unknown => each["parameters"]).filter(Array.isArray);
     const named = listed.flat().map((parameter: unknown) => String(resolve(root, parameter)["name"]));
     const schema = valueAt(resolve(root, operation["requestBody"]), "content", "application/json", "schema");
-    const body = Object.keys(objectOf(resolve(root, schema)["properties"]));
-    const shown = [...named, ...body].map((name) => (isPublic(name) ? name : HIDDEN));
+    const taken = [...named, ...Object.keys(objectOf(resolve(root, schema)["properties"]))];
     const statuses = Object.keys(objectOf(operation["responses"])).filter((status) =>
       /^(?:\dXX|\d{3}|default)$/i.test(status),
     );
     return [
-      `${method.toUpperCase()} ${showPath(path, isPublic)}`,
-      ...(shown.length > 0 ? [`takes ${shown.join(", ")}`] : []),
+      `${method.toUpperCase()} ${path.split("/").map(show).join("/")}`,
+      ...(taken.length > 0 ? [`takes ${taken.map(show).join(", ")}`] : []),
       ...(statuses.length > 0 ? [`answers ${statuses.join(", ")}`] : []),
     ].join("; ");
   });
 }
 
-function showPath(path: string, isPublic: IsPublicName): string {
-  const isShown = (segment: string) => isPublic(segment.replace(/^\{(.*)\}$/, "$1"));
-  return path
-    .split("/")
-    .map((segment) => (segment === "" || isShown(segment) ? segment : HIDDEN))
-    .join("/");
-}
-
 /** The report for people: first what isn't as documented, then the rest. */
 export function formatShapes({ version, node, answers }: Shapes): string {
+  const formatList = ([title, list]: readonly [string, readonly string[]]) =>
+    ["not documented", "documented", "operations"].includes(title)
+      ? [`  ${title}:`, ...list.map((line) => `    ${line}`)]
+      : [`  ${title}: ${list.join(", ")}`];
   return [
     "The form of the service's free answers. It has no value, id or link, so it can be reported in public.",
     `faceless-video-mcp ${version}, Node.js ${node}`,
-    ...answers.flatMap((answer) => ["", ...formatAnswer(answer)]),
+    ...answers.flatMap(({ request, answer, form = {} }) => [
+      "",
+      `${request}: ${answer}`,
+      ...Object.entries(form)
+        .filter(([, list]) => list.length > 0)
+        .flatMap(formatList),
+    ]),
   ].join("\n");
-}
-
-const IN_LINES = ["not documented", "documented", "operations"];
-
-function formatAnswer({ request, answer, form = {} }: AnswerShape): string[] {
-  const found = Object.entries(form).filter(([, list]) => list.length > 0);
-  const lines = found.flatMap(([title, list]) =>
-    IN_LINES.includes(title)
-      ? [`  ${title}:`, ...list.map((line) => `    ${line}`)]
-      : [`  ${title}: ${list.join(", ")}`],
-  );
-  return [`${request}: ${answer}`, ...lines];
 }
