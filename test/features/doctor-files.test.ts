@@ -10,7 +10,7 @@ import { expect, test, vi } from "vitest";
 import type { ClientName } from "../../src/command-line.ts";
 import { filesOf, FORMATS } from "../../src/commands/client-formats.ts";
 import { hijackRisk } from "../../src/commands/doctor/client-entry.ts";
-import { findInPath, programOf } from "../../src/commands/doctor/program.ts";
+import { findInPath, programOf } from "../../src/commands/doctor/start.ts";
 import { CANARY } from "../fixtures/canary.ts";
 import { VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";

@@ -145,11 +145,6 @@ const BROKEN: readonly BrokenSetUp[] = [
     ),
   },
   {
-    what: "a program that does not end",
-    content: (url) => servers(good(url), { args: [SERVER, "--stays"] }),
-    told: new RegExp(`^warn start ${AGAIN} \\(it went on running when its input had ended`),
-  },
-  {
     what: "a program named by a placeholder",
     content: (url) => servers(good(url), { args: ["${userHome}/bin.cjs"] }),
     told: /^skip start Look in Cursor whether the server runs\. \(the entry has placeholders that only Cursor fills in\)$/,

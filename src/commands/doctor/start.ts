@@ -19,7 +19,6 @@ import { type Check, fail, pass, READ_ONLY, skip, warn } from "./check.ts";
 import { type ClientEntry, printEntry, REPLACE_ENTRY } from "./client-entry.ts";
 import { settingsOf } from "./environment.ts";
 import { isKnown } from "./placeholders.ts";
-import { findInPath, programOf } from "./program.ts";
 
 const NAME = "start";
 /** npx may have to download the package. */
@@ -73,7 +72,7 @@ export async function checkStart(
   });
   const seconds = ((clock.monotonicMs() - startedMs) / 1_000).toFixed(1);
   if ("problem" in started) return failed(started.problem);
-  const { name: server, tools, strayLine, endsByItself } = started;
+  const { name: server, tools, strayLine } = started;
   const version = redact(started.version);
   if (server !== "faceless-video-mcp") return failed(`the program that answers is ${quote(redact(server))}`);
   const isOlder = version.localeCompare(VERSION, "en", { numeric: true }) < 0;
@@ -84,7 +83,6 @@ export async function checkStart(
   const doubts = [
     isOlder && `it is version ${version}, and this is version ${VERSION}`,
     strayLine !== undefined && `it prints ${line} to stdout, which some clients take for a broken server`,
-    !endsByItself && "it went on running when its input had ended, and was ended",
     found?.startsWith(homeDir) === true &&
       `this terminal has ${texts[0]} in ${found}, where ${title} may not look`,
   ];
@@ -127,8 +125,9 @@ function pathOf(path = "", platform: NodeJS.Platform): string {
 
 /** A program by its path: a project's folder may hold a program of this name. */
 const TASKKILL = "C:\\Windows\\System32\\taskkill.exe";
-/** The maximum number of characters of stderr that are kept for the reason. */
-const MAX_STDERR = 20_000;
+/** The number of lines of stderr that are kept for the reason. */
+const MAX_LINES = 100;
+/** A server has this long to end after its input. */
 const END_MS = 2_000;
 
 const messageSchema = z.looseObject({
@@ -141,12 +140,15 @@ const messageSchema = z.looseObject({
     .optional(),
 });
 
-const request = (id: number, method: string, params = {}) => ({ jsonrpc: "2.0", id, method, params });
-const INITIALIZE = request(1, "initialize", {
-  protocolVersion: "2025-06-18",
-  capabilities: {},
-  clientInfo: { name: "faceless-video-mcp-doctor", version: "1" },
-});
+const INITIALIZE = {
+  id: 1,
+  method: "initialize",
+  params: {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "faceless-video-mcp-doctor", version: "1" },
+  },
+};
 
 interface StartOptions extends Pick<Host, "platform" | "interrupted" | "env"> {
   readonly cwd: string;
@@ -174,16 +176,17 @@ export async function startEntry(words: readonly string[], options: StartOptions
     });
   } catch (error) {
     // spawn throws some errors instead of emitting them, such as E2BIG and ENOTDIR.
-    return { problem: explain(command, errnoOf(error) ?? String(error), "") };
+    return { problem: explain(command, errnoOf(error) ?? String(error), []) };
   }
   const end = () => endGroup(child, platform);
   interrupted.addEventListener("abort", end);
-  let stderr = "";
-  child.stderr
-    .setEncoding("utf8")
-    .on("data", (text: string) => (stderr = (stderr + text).slice(-MAX_STDERR)));
+  const printed: string[] = [];
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    printed.push(redact(line));
+    if (printed.length > MAX_LINES) printed.shift();
+  });
   child.stdin.on("error", () => {});
-  const send = (message: object) => child.stdin.write(`${JSON.stringify(message)}\n`);
+  const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(errnoOf(error) ?? error.message));
     child.once("close", (code, signal) => resolve(signal ?? `exit code ${code}`));
@@ -198,32 +201,25 @@ export async function startEntry(words: readonly string[], options: StartOptions
       const { serverInfo, tools } = message?.result ?? {};
       if (serverInfo !== undefined) {
         server = serverInfo;
-        send({ jsonrpc: "2.0", method: "notifications/initialized" });
-        send(request(2, "tools/list"));
+        send({ method: "notifications/initialized" });
+        send({ id: 2, method: "tools/list" });
       }
       if (tools !== undefined && server !== undefined)
         return { ...server, tools: tools.map((tool) => tool.name), strayLine };
     }
     return ended;
   };
-  const limit = new AbortController();
   const outcome = await Promise.race([
     talk(),
-    sleep(limitMs, `no answer within ${limitMs / 1_000} s`, { signal: limit.signal }),
+    sleep(limitMs, `no answer within ${limitMs / 1_000} s`, { ref: false }),
   ]);
   child.stdin.end();
-  const endsByItself = await Promise.race([
-    ended.then(() => true),
-    sleep(END_MS, false, { signal: limit.signal }),
-  ]);
-  limit.abort();
+  // A container ends with its input, but not with the program that started it.
+  await Promise.race([ended, sleep(END_MS, undefined, { ref: false })]);
   // Its own child processes may go on without it.
   end();
   interrupted.removeEventListener("abort", end);
-  if (typeof outcome !== "string") return { ...outcome, endsByItself };
-  // A line that has lost its beginning may begin in the middle of a secret.
-  const whole = stderr.length < MAX_STDERR ? stderr : stderr.replace(/^[^\n]*\n?/, "");
-  return { problem: explain(command, outcome, redact(whole)) };
+  return typeof outcome === "string" ? { problem: explain(command, outcome, printed) } : outcome;
 }
 
 /** Ends the program and all that it has started. */
@@ -249,14 +245,65 @@ function parseMessage(line: string): z.infer<typeof messageSchema> | undefined {
 }
 
 /** Says why there was no answer. npm's own codes say more than its exit code. */
-function explain(command: string, outcome: string, stderr: string): string {
+function explain(command: string, outcome: string, printed: readonly string[]): string {
   if (outcome === "ENOENT") return `there is no program ${quote(command)}`;
+  const stderr = printed.join("\n");
   const missing = /Cannot find module '([^']+)'/.exec(stderr)?.[1];
   if (missing !== undefined) return `there is no file ${quote(missing)}`;
   const npm = /npm (?:error|ERR!) code (\w+)/.exec(stderr)?.[1];
   if (npm === "E404" || npm === "ETARGET") return `npm has no such package or version (${npm})`;
   if (npm !== undefined && /^(?:E(?:NOT|AI|CONN|TIME|NET|HOST)|ERR_SOCKET)/.test(npm))
     return `npm can't reach its registry (${npm}): this computer may be offline or behind a proxy`;
-  const last = stderr.trim().split("\n").at(-1) ?? "";
-  return last === "" ? outcome : `${outcome}; it printed ${quote(last, 300)}`;
+  const last = printed.findLast((line) => line.trim() !== "");
+  return last === undefined ? outcome : `${outcome}; it printed ${quote(last, 300)}`;
+}
+
+/** A program as it is started. On Windows, cmd.exe runs batch files such as npx.cmd. */
+interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** True if the arguments are quoted already. */
+  readonly isVerbatim: boolean;
+}
+
+interface Computer {
+  readonly platform: NodeJS.Platform;
+  /** Names PATH as `PATH`, whatever Windows calls it. */
+  readonly env: Environment;
+  readonly exists: (path: string) => boolean;
+}
+
+/** The path at which PATH has a program; undefined if it has none, or if the program is named by a path. */
+export function findInPath(command: string, { platform, env, exists }: Computer): string | undefined {
+  const onWindows = platform === "win32";
+  const { isAbsolute, join, delimiter } = onWindows ? win32 : posix;
+  if (isAbsolute(command)) return undefined;
+  const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  const paths = folders.map((folder) => join(folder, command));
+  return (onWindows ? paths.flatMap((path) => withEndings(path, env)) : paths).find(exists);
+}
+
+/** The command line that starts this program. */
+export function programOf([command = "", ...args]: readonly string[], computer: Computer): Program {
+  const plain = { command, args, isVerbatim: false };
+  const { platform, env, exists } = computer;
+  if (platform !== "win32") return plain;
+  const found = win32.isAbsolute(command)
+    ? withEndings(command, env).find(exists)
+    : findInPath(command, computer);
+  if (found === undefined || !/\.(?:cmd|bat)$/i.test(found)) return { ...plain, command: found ?? command };
+  const words = [found, ...args].map(quoteWord).join(" ");
+  // With /s, cmd.exe takes what stands between the outermost quotation marks.
+  return { command: env["COMSPEC"] ?? "cmd.exe", args: ["/d", "/s", "/c", `"${words}"`], isVerbatim: true };
+}
+
+function withEndings(path: string, env: Environment): readonly string[] {
+  const endings = (env["PATHEXT"] ?? ".COM;.EXE;.BAT;.CMD").split(";").filter((ending) => ending !== "");
+  const hasEnding = endings.some((ending) => path.toLowerCase().endsWith(ending.toLowerCase()));
+  return hasEnding ? [path] : endings.map((ending) => `${path}${ending.toLowerCase()}`);
+}
+
+/** Quotes a text: between quotation marks, cmd.exe obeys only %. */
+function quoteWord(word: string): string {
+  return `"${word.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\*)$/, "$1$1")}"`;
 }
