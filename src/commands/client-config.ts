@@ -75,7 +75,7 @@ export async function runConfig(
   const files = installation === undefined ? host.files : copyFolder(host.homeDir);
   // The file of an unknown client can't be checked.
   const check = commandOf(client === "other" ? "doctor" : `doctor --client ${client}`, { files, isOnNpm });
-  const steps = [...stepsToAdd(plan, await readKept(plan)), ...stepsAfterwards(plan, check)];
+  const steps = [...stepsToAdd(plan, await holdsKey(plan)), ...stepsAfterwards(plan, check)];
   for (const [index, step] of steps.entries()) printStep(`${index + 1}. `, step, ui, host);
   ui.print(remarksOn(plan).join("\n"));
   return 0;
@@ -91,25 +91,13 @@ function printStep(label: string, { text, command, entry, or }: Step, ui: Termin
   if (or !== undefined) printStep("   Or do it by hand: ", or, ui, host);
 }
 
-/** What to keep in the user's own file: the same entry, or a key that the client's command would lose. */
-type Kept = "entry" | "key" | undefined;
-
-async function readKept({ client, format, entry, onWindows, host }: Plan): Promise<Kept> {
-  if (onWindows !== (host.platform === "win32")) return undefined;
-  const { entries, holdsKey } = await readClientEntries(client, host);
-  const [first] = entries;
-  const url = entry.env?.["FACELESS_BASE_URL"] ?? EXAMPLE_URL;
-  const start = [entry.command, ...entry.args];
-  const isSame =
-    first?.words.map(({ text }) => text).join("\0") === start.join("\0") &&
-    (url === EXAMPLE_URL || url === first.env["FACELESS_BASE_URL"]) &&
-    (format.addition === undefined || first.permissionFor("publish_video") !== undefined);
-  if (isSame && (holdsKey || entry.env?.["FACELESS_API_KEY"] !== EXAMPLE_KEY)) return "entry";
-  return holdsKey ? "key" : undefined;
+/** True if the client's file has a key, which the client's command would lose. */
+async function holdsKey({ client, onWindows, host }: Plan): Promise<boolean> {
+  return onWindows === (host.platform === "win32") && (await readClientEntries(client, host)).holdsKey;
 }
 
 /** The step that brings the entry into the client's file. */
-function stepsToAdd(plan: Plan, kept: Kept): readonly Step[] {
+function stepsToAdd(plan: Plan, isKeyKept: boolean): readonly Step[] {
   const { format, entry, onWindows } = plan;
   const document = printDocument(format, entry);
   const place = placeOf(plan);
@@ -121,14 +109,9 @@ function stepsToAdd(plan: Plan, kept: Kept): readonly Step[] {
     : `add "${SERVER}" to its "${root}", in place of an older one${shared.join("")}`;
   const paste = `put this into ${place}${withOwnValues(document)}. If the file has entries already, ${how}.`;
   const byHand = { text: paste, entry: document };
-  if (kept === "entry") {
-    const started = entry.isInstalled ? "the new copy" : "this version";
-    const text = `Leave your entry as it is: it starts ${started} already. If you need it elsewhere, it is this:`;
-    return [{ text, entry: document }];
-  }
-  const command = kept === "key" ? undefined : commandToAdd(plan);
+  const command = isKeyKept ? undefined : commandToAdd(plan);
   if (command === undefined) {
-    const keep = kept === "key" ? " Keep the key that your entry has." : "";
+    const keep = isKeyKept ? " Keep the key that your entry has." : "";
     return [{ text: `${capitalized(paste)}${keep}`, entry: document }];
   }
   const shell = onWindows ? " in PowerShell" : "";
@@ -264,16 +247,14 @@ export function isInProject({ node, workingDir, homeDir, platform }: Place): boo
     const way = relative(folder, path);
     return !/^\.\.(?:[\\/]|$)/.test(way) && !isAbsolute(way);
   };
-  const isMarked = (folder: string) =>
+  const isProject = (folder: string) =>
+    (folder === workingDir && folder !== dirname(folder)) ||
     [".git", "package.json"].some((name) => existsSync(join(folder, name)));
-  let project: string | undefined;
-  let below: string | undefined;
-  for (let folder = workingDir; folder !== below && !isInside(homeDir, folder); folder = dirname(folder)) {
-    const isDrive = dirname(folder) === folder;
-    if (isMarked(folder) || (below === undefined && !isDrive)) project = folder;
-    below = folder;
-  }
-  return (project !== undefined && isInside(node, project)) || /[\\/]node_modules[\\/]/.test(node);
+  const holdsNode = (folder: string): boolean =>
+    !isInside(homeDir, folder) &&
+    ((isInside(node, folder) && isProject(folder)) ||
+      (folder !== dirname(folder) && holdsNode(dirname(folder))));
+  return holdsNode(workingDir) || /[\\/]node_modules[\\/]/.test(node);
 }
 
 /** The service's address, also without a key. A key that was set as the address isn't shown. */

@@ -355,18 +355,13 @@ test.each([
     writeFileSync(file, withKey);
 
     const again = await config([client, "--installed"], options);
-    const withSandbox = await config([client, "--sandbox"], options);
 
     expect(first.said).toContain(`   ${command}`);
     expect([again.said.includes(`   ${command}`), again.sentences]).toEqual([
       false,
-      expect.stringContaining("1. Leave your entry as it is: it starts the new copy already."),
-    ]);
-    expect(again.sentences).not.toContain("by hand");
-    expect([withSandbox.said.includes(`   ${command}`), withSandbox.sentences]).toEqual([
-      false,
       expect.stringContaining("Keep the key that your entry has."),
     ]);
+    expect(again.sentences).not.toContain("by hand");
   },
 );
 
