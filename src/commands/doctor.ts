@@ -4,7 +4,7 @@
 import type { ClientName, Given } from "../command-line.ts";
 import { type Config, JOURNAL_SETTINGS, NO_FLAGS, readConfig } from "../config.ts";
 import { FORMATS } from "./client-formats.ts";
-import { type Check, cleanCheck, formatReport, pass, redactReport } from "./doctor/check.ts";
+import { type Check, formatReport, pass, redactReport } from "./doctor/check.ts";
 import { type ClientEntry, readClientEntries } from "./doctor/client-entry.ts";
 import { checkConfig, KEY, readTarget, type Settings } from "./doctor/environment.ts";
 import { checkJournal, checkSavedVideos } from "./doctor/folders.ts";
@@ -35,7 +35,7 @@ export async function runDoctor({ client, json, shapes }: Given<"doctor">, host:
     const ok = checks.every(({ status }) => status !== "fail");
     const expected = config?.startsSandbox === true ? SANDBOX_CHECK_NAMES : CHECK_NAMES;
     const skipped = expected.filter((name) => !names.has(name));
-    const report = { ok, checks: checks.map(cleanCheck), skipped };
+    const report = { ok, checks, skipped };
     return { ok, report, text: formatReport(report, client && FORMATS[client].title, ui.isColoured) };
   };
   const { ok, report, text } = await describe();

@@ -61,7 +61,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   "a comment":
     /^fail entry In line 2, column 3, remove the comment\. \(\S+ has a comment in line 2, column 3, which .+ can't read\)$/,
   "a comma before a closing bracket":
-    /^fail entry In line 1\d, column 4, remove the comma\. \(\S+ has a comma before a closing bracket in line 1\d, column 4, which .+ can't read\)$/,
+    /^fail entry In line 1\d, column 4, remove the comma before a closing bracket\. \(\S+ has a comma before a closing bracket in line 1\d, column 4, which .+ can't read\)$/,
   "a byte order mark":
     /^fail entry Open it in a text editor, .+ \(\S+ begins with a byte order mark, which .+ can't read\)$/,
   "a missing comma": LINE,

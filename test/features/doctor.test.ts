@@ -67,7 +67,7 @@ test.each(CLIENTS.filter((client) => client !== "other"))(
 
     const told =
       isInTerminal === true
-        ? `fail FACELESS_API_KEY Set FACELESS_API_KEY in the shell that starts ${title}, or write the value itself into the entry. This line asks for the key and sets it: ${setKeyLine(undefined, false)} (${title} takes it from FACELESS_API_KEY of the shell that starts it. This shell doesn't set that: started from here, ${title} has none)`
+        ? `fail FACELESS_API_KEY Start ${title} from a shell that sets FACELESS_API_KEY, or write the value itself into the entry. This line asks for the key and sets it: ${setKeyLine(undefined, false)} (${title} takes it from FACELESS_API_KEY of the shell that starts it. This shell doesn't set that: started from here, ${title} has none)`
         : `skip FACELESS_API_KEY To check the value itself, set FACELESS_API_KEY and FACELESS_BASE_URL in this terminal, and run doctor without --client. (only ${title} knows its value)`;
     const problems = printed.includes("fl_example") ? [] : [told];
     expect(problemsIn(lines)).toEqual(problems);

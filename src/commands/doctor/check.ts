@@ -9,44 +9,37 @@ export interface Check {
   readonly status: "ok" | "warn" | "skip" | "fail";
   /** The finding, without a full stop. */
   readonly detail: string;
-  /** The fix, without a full stop. */
+  /** The fix, in whole sentences, or up to the command. */
   readonly fix?: string;
-  /** The command that the fix names. */
   readonly command?: string;
 }
 
+/** Characters, enough for a sentence with a few paths. */
+const MAX_SENTENCE = 1_000;
+
+/** Names in entries come from outside, and must not add lines, colours or pages of their own. */
+const clean = (text: string) => cleanServiceText(text, MAX_SENTENCE);
+
+export const pass = (name: string, detail: string): Check => ({
+  name: clean(name),
+  status: "ok",
+  detail: clean(detail),
+});
+
+/** `fix` has no full stop. */
 const finding =
   (status: Check["status"]) =>
   (name: string, detail: string, fix: string, command?: string): Check => ({
-    name,
+    ...pass(name, detail),
     status,
-    detail,
-    fix,
-    ...(command !== undefined && { command }),
+    ...(command === undefined ? { fix: clean(`${fix}.`) } : { fix: clean(`${fix}:`), command }),
   });
-
-export const pass = (name: string, detail: string): Check => ({ name, status: "ok", detail });
 export const warn = finding("warn");
 export const skip = finding("skip");
 export const fail = finding("fail");
 
 /** The check that fails if the server has no tool that makes a video. */
 export const READ_ONLY = "--read-only";
-
-/** Characters, enough for a sentence with a few paths. */
-const MAX_SENTENCE = 1_000;
-
-/** Names in entries come from outside, and must not add lines, colours or pages of their own. */
-export function cleanCheck(check: Check): Check {
-  const { name, detail, fix } = check;
-  const clean = (text: string) => cleanServiceText(text, MAX_SENTENCE);
-  return {
-    ...check,
-    name: clean(name),
-    detail: clean(detail),
-    ...(fix !== undefined && { fix: clean(fix) }),
-  };
-}
 
 const MARKS = {
   ok: "\u001B[32m✔\u001B[0m",
@@ -74,8 +67,7 @@ export function formatReport(
     const start = `${colours ? MARKS[status] : status.padEnd(4)}  ${name.padEnd(width)}  `;
     if (fix === undefined) return `${start}${detail}`;
     const indent = " ".repeat((colours ? 1 : 4) + 2 + width + 2);
-    const how = command === undefined ? `${fix}.` : `${fix}:\n${indent}${command}`;
-    return `${start}${how}\n${indent}(${detail})`;
+    return [`${start}${fix}`, command ?? [], `(${detail})`].flat().join(`\n${indent}`);
   };
   const lines = (["fail", "skip", "warn", "ok"] as const).flatMap((status) =>
     checks.filter((check) => check.status === status).map(line),

@@ -2,7 +2,7 @@
 // written. Reads no project's file: it may have come with a clone. Shows no value.
 
 import { readdir } from "node:fs/promises";
-import { isAbsolute, win32 } from "node:path";
+import { dirname, isAbsolute, join, win32 } from "node:path";
 import * as z from "zod";
 import { type ClientName, flagsFrom } from "../../command-line.ts";
 import type { Environment, Flags } from "../../config.ts";
@@ -15,7 +15,7 @@ import { commandOf, EXAMPLE_KEY, isOutsideProjects, SERVER, setKeyLine } from ".
 import { type Check, fail, pass, skip, warn } from "./check.ts";
 import { type ClientFile, readClientFile } from "./client-file.ts";
 import { KEY, type Settings, settingsOf } from "./environment.ts";
-import { type Filled, fillIn, isKnown, isOurVariable } from "./placeholders.ts";
+import { type Filled, fillIn, isOurVariable } from "./placeholders.ts";
 
 /** An entry that can be tried. */
 export interface ClientEntry {
@@ -61,27 +61,30 @@ const ROOTS = ["mcpServers", "servers", "mcp_servers", "context_servers", "mcp",
 export async function readClientEntries(client: ClientName, host: Host) {
   const format = FORMATS[client];
   const { title, trust, envField = "env" } = format;
-  const files = [...new Set((await Promise.all(filesOf(format, host).map(findFiles))).flat())];
-  const read = await Promise.all(files.map((file) => readClientFile(file, format)));
-  const checks = read.flatMap((file) =>
-    file !== undefined && "problem" in file ? [fail(NAME, file.problem, file.fix)] : [],
+  const paths = filesOf(format, host).map((pattern) => findFiles(...pattern.split("*")));
+  const unique = [...new Set((await Promise.all(paths)).flat())];
+  const read = await Promise.all(unique.map((path) => readClientFile(path, format)));
+  const files = read.filter((file) => file !== undefined);
+  const checks = files.flatMap(({ path, document, faults }) =>
+    faults.map(({ problem, fix }) =>
+      document === undefined
+        ? fail(NAME, `${path} ${problem}`, fix)
+        : warn(NAME, `${path} ${problem}: it isn't known if ${title} reads that`, fix),
+    ),
   );
-  const documents = read.flatMap((file) => (file !== undefined && "document" in file ? [file] : []));
   // The first file with an entry wins.
-  const found = documents
+  const found = files
     .map((file) => ({ ...file, named: findEntries(file.document, format, host) }))
     .find(({ named }) => named.length > 0);
   if (found === undefined) {
-    if (checks.length === 0) checks.push(noEntry(documents, files, client, host));
+    if (checks.every(({ status }) => status !== "fail")) checks.push(noEntry(files, unique, client, host));
     return { checks, entries: [], holdsKey: false };
   }
-  const { path, doubts, named } = found;
-  for (const { problem, fix } of doubts)
-    checks.push(warn(NAME, `${problem}: it isn't known if ${title} reads that`, fix));
+  const { path, named } = found;
   if (trust !== undefined) checks.push(pass("folders", trust));
   const [first, ...others] = named.map(([name]) => quote(name, 40));
   const judged = named.map(([, value], index) =>
-    judgeEntry(value, index === 0 ? "" : ` ${others[index - 1]}`, found, documents, client, host),
+    judgeEntry(value, index === 0 ? "" : ` ${others[index - 1]}`, path, files, client, host),
   );
   checks.push(...judged.flatMap((each) => each.checks));
   if (others.length > 0) {
@@ -94,36 +97,28 @@ export async function readClientEntries(client: ClientName, host: Host) {
   return { checks, entries: judged.flatMap(({ entry }) => entry ?? []), holdsKey };
 }
 
-/** The paths that a pattern stands for, in which * is the end of a folder's name. */
-async function findFiles(pattern: string): Promise<readonly string[]> {
-  const [start = "", ...pieces] = pattern.split("*");
-  let paths = [start];
-  for (const piece of pieces) {
-    const complete = async (path: string) => {
-      const at = Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1;
-      const names = await readdir(path.slice(0, at)).catch(() => []);
-      const found = names.filter((name) => name.startsWith(path.slice(at))).sort();
-      return found.map((name) => `${path.slice(0, at)}${name}${piece}`);
-    };
-    // eslint-disable-next-line no-await-in-loop -- each folder is inside the one before
-    paths = (await Promise.all(paths.map(complete))).flat();
-  }
-  return paths;
+/** The paths that begin so, with the rest of a folder's name before each piece. */
+async function findFiles(start = "", ...[piece, ...pieces]: readonly string[]): Promise<readonly string[]> {
+  if (piece === undefined) return [start];
+  const folder = dirname(`${start}*`);
+  const names = await readdir(folder).catch(() => []);
+  const found = names.map((name) => join(folder, name)).filter((path) => path.startsWith(start));
+  return (await Promise.all(found.sort().map((path) => findFiles(`${path}${piece}`, ...pieces)))).flat();
 }
 
 function noEntry(
-  documents: readonly ClientFile[],
-  files: readonly string[],
+  files: readonly ClientFile[],
+  paths: readonly string[],
   client: ClientName,
   host: Host,
 ): Check {
   const { title, root = "mcpServers" } = FORMATS[client];
   const print = printEntry(client, host);
-  if (files.length === 0) {
+  if (paths.length === 0) {
     const problem = "only a client of the list has a file that doctor knows";
     return fail(NAME, problem, `${capitalized(SET_HERE)}, and run this without --client`);
   }
-  for (const { path, document } of documents) {
+  for (const { path, document } of files) {
     const other = ROOTS.find((name) => name !== root && entriesIn(valueAt(document, name)).some(isOurs));
     if (other === undefined) continue;
     const problem = `in ${path} the entry stands in ${quote(other)}, where ${title} doesn't look`;
@@ -131,7 +126,7 @@ function noEntry(
   }
   const bundle =
     client === "claude-desktop" ? ". Doctor can't read the settings page of an installed bundle" : "";
-  const problem = `${title} has no entry of this server in ${files.join(" or ")}. Files of a project are not read${bundle}`;
+  const problem = `${title} has no entry of this server in ${paths.join(" or ")}. Files of a project are not read${bundle}`;
   return fail(NAME, problem, "Put what this prints into the file that it names", print);
 }
 
@@ -180,8 +175,8 @@ function isOurs([name, entry]: Named): boolean {
 function judgeEntry(
   value: unknown,
   suffix: string,
-  { path }: ClientFile,
-  documents: readonly ClientFile[],
+  path: string,
+  files: readonly ClientFile[],
   client: ClientName,
   host: Host,
 ): { readonly checks: readonly Check[]; readonly entry?: ClientEntry } {
@@ -211,27 +206,24 @@ function judgeEntry(
   else if (risk !== undefined) checks.push(warn(name, takeOver, REPLACE_ENTRY, print));
   // A shell fills in what the client leaves.
   const isShell = SHELL.test(win32.basename(program[0] ?? ""));
-  const words = written.map((word) => ({
-    ...fillIn(word, format, host.env),
-    ...(isShell && { left: undefined }),
-  }));
-
+  const words = written.map((word): Filled => {
+    const filled = fillIn(word, format, host.env);
+    return isShell && filled.state === "left" ? { text: word, names: [], state: "known" } : filled;
+  });
   const variables = readVariables(data[envField], data, format, host.env);
   const setKey = setKeyLine(host.env["SHELL"], host.platform === "win32");
   for (const [variable, filled] of variables) {
-    const check = judgeValue(variable, filled, format, setKey);
-    if (check !== undefined) checks.push({ ...check, name: `${variable}${suffix}` });
+    const check = judgeValue(variable, suffix, filled, format, setKey);
+    if (check !== undefined) checks.push(check);
   }
-  const known = variables.flatMap(([variable, filled]) =>
-    isKnown(filled) ? [[variable, filled.text] as const] : [],
-  );
-  const env: Environment = Object.fromEntries(known);
-  const hidden = variables.flatMap(([variable, filled]) => (isKnown(filled) ? [] : [variable]));
+  const known = variables.filter(([, { state }]) => state === "known");
+  const env: Environment = Object.fromEntries(known.map(([variable, { text }]) => [variable, text]));
+  const hidden = variables.map(([variable]) => variable).filter((variable) => !(variable in env));
   const ofShell = Object.entries(inherits === true ? settingsOf(host.env) : {});
   const all = { ...Object.fromEntries(ofShell.filter(([variable]) => !hidden.includes(variable))), ...env };
   const settings = { env: all, flags: flagsIn(words), hidden };
   const permissionFor = (tool: string) =>
-    documents.map(({ document }) => permission?.(tool, value, document)).find((each) => each !== undefined);
+    files.map(({ document }) => permission?.(tool, value, document)).find((each) => each !== undefined);
   return { checks, entry: { suffix, words, cwd, env, settings, permissionFor } };
 }
 
@@ -260,62 +252,61 @@ function readVariables(
   format: ClientFormat,
   shell: Environment,
 ): readonly (readonly [name: string, value: Filled])[] {
-  const forward = (names: readonly unknown[], whenUnset: (name: string) => Partial<Filled>) =>
+  const forward = (names: readonly unknown[], whenUnset: Filled["state"]) =>
     names
       .map(String)
       .filter(isOurVariable)
       .map((name): [string, Filled] => {
         const { [name]: text } = shell;
-        const more = text === undefined ? whenUnset(name) : { text, taken: [name] };
-        return [name, { ...HIDDEN, isHidden: false, ...more }];
+        const state = text === undefined ? whenUnset : "known";
+        return [name, { text: text ?? "", names: [name], state }];
       });
   const values = new Map([
-    ...(envFile === undefined ? [] : [[KEY, HIDDEN] as const]),
-    ...forward(env_vars, (name) => ({ missing: [name] })),
+    ...(envFile === undefined ? [] : [[KEY, { text: "", names: [], state: "hidden" }] as const]),
+    ...forward(env_vars, "unset"),
     // goose also looks for it in its secrets.
-    ...forward(env_keys, () => ({ isHidden: true })),
+    ...forward(env_keys, "hidden"),
     ...Object.entries(written).map(([name, value]) => [name, fillIn(value, format, shell)] as const),
   ]);
   return [...values];
 }
 
-const HIDDEN: Filled = { text: "", taken: [], missing: [], isHidden: true, left: undefined };
-
 /** Undefined if the value itself stands in the entry. */
 function judgeValue(
   variable: string,
-  { left, isHidden, missing, taken }: Filled,
+  suffix: string,
+  { text, names, state }: Filled,
   { title, isInTerminal }: ClientFormat,
   setKey: string,
 ): Check | undefined {
-  if (left !== undefined) {
-    const placeholder = `it holds the placeholder ${quote(left, 60)}, which ${title} doesn't fill in`;
-    return fail(variable, placeholder, "Write the value itself in its place");
+  const name = `${variable}${suffix}`;
+  if (state === "left") {
+    const placeholder = `it holds the placeholder ${quote(text, 60)}, which ${title} doesn't fill in`;
+    return fail(name, placeholder, "Write the value itself in its place");
   }
-  if (isHidden) {
+  if (state === "hidden") {
     const fix = `To check the value itself, ${SET_HERE}, and run doctor without --client`;
-    return skip(variable, `only ${title} knows its value`, fix);
+    return skip(name, `only ${title} knows its value`, fix);
   }
-  const names = [...missing, ...taken].join(" and ");
-  const from = `${title} takes it from ${names} of the shell that starts it`;
-  const unread = missing.filter((name) => !isOurVariable(name));
-  if (unread.length > 0) {
+  if (names.length === 0) return undefined;
+  const from = `${title} takes it from ${names.join(" and ")} of the shell that starts it`;
+  if (!names.every(isOurVariable)) {
     const own = "Of this terminal, doctor reads only variables whose names begin with FACELESS_";
-    const fix = "take it from a variable whose name begins so";
-    return skip(variable, `${from}. ${own}`, `Check its value yourself, or ${fix}`);
+    const fix = "Check its value yourself, or take it from a variable whose name begins so";
+    return skip(name, `${from}. ${own}`, fix);
   }
-  if (missing.length > 0) {
+  const set = `sets ${names.join(" and ")}, or write the value itself into the entry`;
+  if (state === "unset") {
     const problem = `${from}. This shell doesn't set that: started from here, ${title} has none`;
-    const fix = `Set ${names} in the shell that starts ${title}, or write the value itself into the entry`;
-    if (missing.includes(KEY))
-      return fail(variable, problem, `${fix}. This line asks for the key and sets it`, setKey);
-    return (variable === "FACELESS_BASE_URL" ? fail : skip)(variable, problem, fix);
+    const fix = `Start ${title} from a shell that ${set}`;
+    if (names.includes(KEY))
+      return fail(name, problem, `${fix}. This line asks for the key and sets it`, setKey);
+    return (variable === "FACELESS_BASE_URL" ? fail : skip)(name, problem, fix);
   }
-  if (taken.length === 0) return undefined;
   const detail = `${from}, here this one`;
-  if (isInTerminal === true) return pass(variable, detail);
-  const fix = `Start ${title} from a terminal that sets ${names}, or write the value itself into the entry`;
-  return skip(variable, `${detail}. Started from a dock or a menu, it has none`, fix);
+  if (isInTerminal === true) return pass(name, detail);
+  const unseen = `${detail}. Started from a dock or a menu, it has none`;
+  return skip(name, unseen, `Start ${title} from a terminal that ${set}`);
 }
 
 /** Programs that obey the files of a project in the folder in which they start. */

@@ -8,125 +8,113 @@ import { parse as parseToml, TomlError } from "smol-toml";
 import { errnoOf } from "../../errors.ts";
 import type { ClientFormat } from "../client-formats.ts";
 
-/** What is wrong with a file, as a clause, and the fix, without a full stop. */
-export interface FileProblem {
+/** What is wrong with a file, after its path, and the fix, without a full stop. */
+interface Fault {
   readonly problem: string;
   readonly fix: string;
+  /** Absent if no client reads the file. */
+  readonly kind?: keyof NonNullable<ClientFormat["reads"]>;
 }
 
 export interface ClientFile {
   readonly path: string;
-  readonly document: unknown;
-  /** The faults that this client may not be able to read. */
-  readonly doubts: readonly FileProblem[];
+  /** Undefined if the client can't read the file. */
+  readonly document?: unknown;
+  /** Why the client can't read it, or what it may not be able to read. */
+  readonly faults: readonly Fault[];
 }
 
 /** Undefined if there is no such file. */
-export async function readClientFile(
-  path: string,
-  format: ClientFormat,
-): Promise<ClientFile | FileProblem | undefined> {
+export async function readClientFile(path: string, format: ClientFormat): Promise<ClientFile | undefined> {
+  const { title, reads = {} } = format;
+  const refused = (problem: string, fix: string) => ({ path, faults: [{ problem, fix }] });
   let bytes: Buffer;
   try {
     // A pipe would never end.
-    if (!(await stat(path)).isFile())
-      return { problem: `${path} isn't a file`, fix: `Look at what is in its place` };
+    if (!(await stat(path)).isFile()) return refused("isn't a file", "Look at what is in its place");
     bytes = await readFile(path);
   } catch (error) {
     const code = errnoOf(error) ?? "unknown error";
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    const fix = `Make it readable to you: ${format.title} can't read it either`;
-    return { problem: `${path} can't be read (${code})`, fix };
+    return refused(`can't be read (${code})`, `Make it readable to you: ${title} can't read it either`);
   }
   // Windows PowerShell 5 writes UTF-16 with >.
   const isUtf16 = /^(?:fffe|feff)/.test(bytes.toString("hex", 0, 2)) || bytes.subarray(0, 200).includes(0);
-  const encoding = isUtf16 ? "UTF-16" : "another encoding than UTF-8";
-  if (isUtf16 || !isUtf8(bytes))
-    return {
-      problem: `${path} is in ${encoding}, which ${format.title} can't read`,
-      fix: "Open it in a text editor, and save it again as UTF-8",
-    };
-  return parseFile(path, bytes.toString(), format);
-}
-
-function parseFile(path: string, written: string, { title, reads = {} }: ClientFormat) {
-  const text = written.replace(/^\uFEFF/, "");
-  const mark: Extra = {
-    kind: "byteOrderMark",
-    problem: `${path} begins with a byte order mark`,
-    fix: `Open it in a text editor, and save it as UTF-8 without a byte order mark (BOM)`,
-  };
-  const parsed = parse(path, text, reads.missingCommas === true);
-  if ("problem" in parsed) return parsed;
-  const extras = [...(text === written ? [] : [mark]), ...parsed.extras];
-  const refused = extras.find(({ kind }) => reads[kind] === false);
-  if (refused !== undefined)
-    return { problem: `${refused.problem}, which ${title} can't read`, fix: refused.fix };
-  return { path, document: parsed.document, doubts: extras.filter(({ kind }) => reads[kind] !== true) };
-}
-
-/** Syntax in a file that some clients read, and others don't. */
-interface Extra extends FileProblem {
-  readonly kind: keyof NonNullable<ClientFormat["reads"]>;
+  if (isUtf16 || !isUtf8(bytes)) {
+    const encoding = isUtf16 ? "UTF-16" : "another encoding than UTF-8";
+    const fix = "Open it in a text editor, and save it again as UTF-8";
+    return refused(`is in ${encoding}, which ${title} can't read`, fix);
+  }
+  const { document, faults } = parse(path, bytes.toString(), reads);
+  const fatal = faults.find(({ kind }) => kind === undefined || reads[kind] === false);
+  if (fatal === undefined)
+    return { path, document, faults: faults.filter(({ kind }) => kind && reads[kind] !== true) };
+  const reader = fatal.kind === undefined ? "" : `, which ${title} can't read`;
+  return refused(`${fatal.problem}${reader}`, fatal.fix);
 }
 
 interface Parsed {
-  readonly document: unknown;
-  readonly extras: readonly Extra[];
+  readonly document?: unknown;
+  readonly faults: readonly Fault[];
 }
 
-function parse(path: string, text: string, mayLackCommas: boolean): Parsed | FileProblem {
+function parse(path: string, written: string, reads: NonNullable<ClientFormat["reads"]>): Parsed {
+  const text = written.replace(/^\uFEFF/, "");
+  const mark: Fault = {
+    kind: "byteOrderMark",
+    problem: "begins with a byte order mark",
+    fix: "Open it in a text editor, and save it as UTF-8 without a byte order mark (BOM)",
+  };
+  const marks = text === written ? [] : [mark];
   try {
-    if (path.endsWith(".toml")) return { document: parseToml(text), extras: [] };
-    if (path.endsWith(".yaml")) return { document: parseYaml(text), extras: [] };
-    return parseJsonFile(path, text, mayLackCommas);
+    if (path.endsWith(".toml")) return { document: parseToml(text), faults: marks };
+    if (path.endsWith(".yaml")) return { document: parseYaml(text), faults: marks };
+    const { document, faults } = parseJsonFile(text, reads.missingCommas === true);
+    return { document, faults: [...marks, ...faults] };
   } catch (error) {
     // The parsers call themselves for each level.
-    if (error instanceof RangeError)
-      return {
-        problem: `${path} is nested too deeply to be read`,
-        fix: "Look for brackets that were repeated by mistake",
-      };
-    if (error instanceof TomlError) return mistakeIn(path, `${error.line}, column ${error.column}`);
+    if (error instanceof RangeError) {
+      const fix = "Look for brackets that were repeated by mistake";
+      return { faults: [{ problem: "is nested too deeply to be read", fix }] };
+    }
+    if (error instanceof TomlError) return { faults: [mistakeIn(`${error.line}, column ${error.column}`)] };
     if (!(error instanceof YAMLException)) throw error;
     const { line = 0, column = 0 } = error.mark ?? {};
-    return mistakeIn(path, `${line + 1}, column ${column + 1}`);
+    return { faults: [mistakeIn(`${line + 1}, column ${column + 1}`)] };
   }
 }
 
-function mistakeIn(path: string, place: string): FileProblem {
+function mistakeIn(place: string): Fault {
   return {
-    problem: `${path} has a mistake in line ${place}`,
+    problem: `has a mistake in line ${place}`,
     fix: `Look at line ${place}, and at what stands before it`,
   };
 }
 
-function parseJsonFile(path: string, text: string, mayLackCommas: boolean): Parsed | FileProblem {
+function parseJsonFile(text: string, mayLackCommas: boolean): Parsed {
   const read = (options: ParseOptions) => {
     const errors: ParseError[] = [];
     const document: unknown = parseJson(text, errors, { allowEmptyContent: true, ...options });
-    const kinds = errors.map(({ error, offset }) => ({ offset, kind: printParseErrorCode(error) }));
-    return { document, faults: kinds.filter(({ kind }) => !mayLackCommas || kind !== "CommaExpected") };
+    const mistakes = errors.map(({ error, offset }) => ({ offset, code: printParseErrorCode(error) }));
+    return { document, mistakes: mistakes.filter(({ code }) => !mayLackCommas || code !== "CommaExpected") };
   };
-  const { document, faults } = read({ allowTrailingComma: true });
-  if (faults[0] !== undefined) return mistakeIn(path, placeIn(text, faults[0].offset));
-  const strict = read({ disallowComments: true }).faults;
-  const describe = (kind: Extra["kind"], name: string, what: string, offset: number | undefined) => {
-    if (offset === undefined) return [];
-    const place = placeIn(text, offset);
-    return [
-      { kind, problem: `${path} has ${what} in line ${place}`, fix: `In line ${place}, remove the ${name}` },
-    ];
-  };
-  const comment = strict.find(({ kind }) => kind === COMMENT);
+  const { document, mistakes } = read({ allowTrailingComma: true });
+  if (mistakes[0] !== undefined) return { faults: [mistakeIn(placeIn(text, mistakes[0].offset))] };
+  const extras = read({ disallowComments: true }).mistakes;
+  const comment = extras.find(({ code }) => code === COMMENT);
   // The parser names the bracket after the comma.
-  const bracket = strict.find(({ kind }) => kind !== COMMENT);
-  const comma = bracket && text.lastIndexOf(",", bracket.offset);
+  const bracket = extras.find(({ code }) => code !== COMMENT);
+  const faultOf = (kind: "comments" | "trailingCommas", name: string, offset: number): Fault => {
+    const place = placeIn(text, offset);
+    return { kind, problem: `has a ${name} in line ${place}`, fix: `In line ${place}, remove the ${name}` };
+  };
   return {
     document,
-    extras: [
-      ...describe("comments", "comment", "a comment", comment?.offset),
-      ...describe("trailingCommas", "comma", "a comma before a closing bracket", comma),
+    faults: [
+      ...(comment ? [faultOf("comments", "comment", comment.offset)] : []),
+      ...(bracket
+        ? [faultOf("trailingCommas", "comma before a closing bracket", text.lastIndexOf(",", bracket.offset))]
+        : []),
     ],
   };
 }

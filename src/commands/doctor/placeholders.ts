@@ -5,48 +5,44 @@ import type { Environment } from "../../config.ts";
 import type { ClientFormat } from "../client-formats.ts";
 
 export interface Filled {
+  /** The placeholder itself if it is left, without its fallback, which may be a secret. */
   readonly text: string;
-  /** The variables of the shell whose values are in the text. */
-  readonly taken: readonly string[];
-  /** The variables that this shell doesn't set, or that aren't this server's. */
-  readonly missing: readonly string[];
-  /** True if only the client knows a part of the value. */
-  readonly isHidden: boolean;
-  /** A placeholder that the client leaves unchanged, without its fallback, which may be a secret. */
-  readonly left: string | undefined;
+  /** The variables of the shell that the value is taken from. */
+  readonly names: readonly string[];
+  /**
+   * `unset`: this shell doesn't set such a variable, or it isn't this server's. `hidden`: only the client knows
+   * a part of the value. `left`: the client doesn't fill in a placeholder.
+   */
+  readonly state: "known" | "unset" | "hidden" | "left";
 }
 
 /** ${NAME}, ${env:NAME}, ${{ secrets.NAME }}, {env:NAME}, $NAME and %NAME%: each works in some client. */
 const ANY = /\$\{[^}]*\}|\{(?:env|file):[^}]*\}|^\$[A-Za-z_]\w*|^%[A-Z_]+%$/;
 
 export function fillIn(text: string, { fills }: ClientFormat, env: Environment): Filled {
-  const [taken, missing]: [string[], string[]] = [[], []];
-  const left = ANY.exec(text)?.[0];
-  const plain = { text, taken, missing, isHidden: false, left: undefined };
-  if (left === undefined) return plain;
+  const names: string[] = [];
+  if (!ANY.test(text)) return { text, names, state: "known" };
   // Nobody has tried this client.
-  if (fills === undefined) return { ...plain, isHidden: true };
+  if (fills === undefined) return { text, names, state: "hidden" };
   const { ofShell = NONE, ofClient = NONE } = fills;
+  let isUnset = false;
   const filled = text.replaceAll(ofShell, (whole: string, ...found: (string | number | Groups)[]) => {
     const groups = found.at(-1);
     const { name = "", bare: variable = name, fallback } = typeof groups === "object" ? groups : {};
-    const value = isOurVariable(variable) ? env[variable] : undefined;
-    if (value === undefined && fallback !== undefined && isOurVariable(variable)) return fallback;
-    (value === undefined ? missing : taken).push(variable);
+    const value = isOurVariable(variable) ? (env[variable] ?? fallback) : undefined;
+    if (value === undefined || value !== fallback) names.push(variable);
+    isUnset ||= value === undefined;
     return value ?? whole;
   });
   const rest = text.replaceAll(ofShell, "").replaceAll(ofClient, "");
-  const isHidden = text.replaceAll(ofClient, "") !== text;
-  return { text: filled, taken, missing, isHidden, left: ANY.exec(rest)?.[0].replace(/:-.*(?=\}$)/s, ":-…") };
+  const left = ANY.exec(rest)?.[0].replace(/:-.*(?=\}$)/s, ":-…");
+  if (left !== undefined) return { text: left, names, state: "left" };
+  if (text.replaceAll(ofClient, "") !== text) return { text, names, state: "hidden" };
+  return { text: filled, names, state: isUnset ? "unset" : "known" };
 }
 
 export function isOurVariable(name: string): boolean {
   return name.startsWith("FACELESS_");
-}
-
-/** True if the text is whole. */
-export function isKnown({ missing, isHidden, left }: Filled): boolean {
-  return missing.length === 0 && !isHidden && left === undefined;
 }
 
 /** The groups of a pattern for variables of the shell. */

@@ -70,21 +70,21 @@ function addressOf(baseUrl: URL): string {
 }
 
 function checkFailure(error: BridgeError, address: string, hasKey: boolean): readonly Check[] {
-  const { code, serviceMessage, isForUser } = error.facts;
+  const { code, serviceMessage, isForUser, nextStep } = error.facts;
   const said = serviceMessage?.message;
   // A model's next step after a refusal means nothing to a user of this command.
-  const refusedFix = `${said === undefined ? "C" : "See what the service says, and c"}heck FACELESS_BASE_URL`;
-  const step = textFor("person", error.facts.nextStep).replace(/\.$/, "");
-  const fix = code === "refused" && isForUser !== true ? refusedFix : step;
+  const isOfModel = code === "refused" && isForUser !== true;
+  const refusedFix = `${said === undefined ? "C" : "See what the service says, and c"}heck FACELESS_BASE_URL.`;
+  const fix = isOfModel ? refusedFix : textFor("person", nextStep);
+  const failed = (name: string, detail: string): Check => ({ ...pass(name, detail), status: "fail", fix });
   if (error.cause instanceof TransportFailure)
-    return [fail("service", `${address} gives no answer: ${error.cause.facts.reason}`, fix)];
+    return [failed("service", `${address} gives no answer: ${error.cause.facts.reason}`)];
   const detail = inSentences(error.message, said !== undefined && `Its words: ${JSON.stringify(said)}`);
   const answers = pass("service", `${address} answers`);
-  if (code === "unauthorized") return hasKey ? [answers, fail("key", detail, fix)] : [answers];
+  if (code === "unauthorized") return hasKey ? [answers, failed("key", detail)] : [answers];
   if (code === "out_of_credits")
-    return [answers, pass("key", "the service accepts it"), fail("credits", detail, fix)];
-  if (code === "rate_limited") return [answers, fail("rate limit", detail, fix)];
-  return [fail("service", detail, fix)];
+    return [answers, pass("key", "the service accepts it"), failed("credits", detail)];
+  return code === "rate_limited" ? [answers, failed("rate limit", detail)] : [failed("service", detail)];
 }
 
 /** How many requests the service allows for now. */

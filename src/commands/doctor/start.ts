@@ -18,7 +18,6 @@ import type { Host } from "../host.ts";
 import { type Check, fail, pass, READ_ONLY, skip, warn } from "./check.ts";
 import { type ClientEntry, printEntry, REPLACE_ENTRY } from "./client-entry.ts";
 import { settingsOf } from "./environment.ts";
-import { isKnown } from "./placeholders.ts";
 
 const NAME = "start";
 /** npx may have to download the package. */
@@ -38,12 +37,11 @@ export async function checkStart(
   const print = printEntry(client, host);
   const name = `${NAME}${suffix}`;
   const failed = (problem: string) => [fail(name, problem, REPLACE_ENTRY, print)];
-  const left = words.find((word) => word.left !== undefined)?.left;
+  const left = words.find(({ state }) => state === "left")?.text;
   if (left !== undefined)
     return failed(`it starts with the placeholder ${quote(left, 60)}, which ${title} doesn't fill in`);
-  if (!words.every(isKnown)) {
-    const names = words.flatMap(({ missing }) => missing).join(", ");
-    const placeholders = `the entry has placeholders that only ${title} fills in${names && ` (${names})`}`;
+  if (words.some(({ state }) => state !== "known")) {
+    const placeholders = `the entry has placeholders that only ${title} fills in`;
     return [skip(name, placeholders, `Look in ${title} whether the server runs`)];
   }
   if (isAbsolute(cwd) && !existsSync(cwd))
