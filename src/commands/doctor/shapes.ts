@@ -227,7 +227,7 @@ function namesIn(document: unknown): readonly string[] {
     if (depth > 20 || typeof value !== "object" || value === null) return [];
     const { properties, name, in: place, enum: choices } = objectOf(value);
     return [
-      ...(Array.isArray(choices) ? choices : []),
+      ...Object.values(objectOf(choices)),
       ...Object.keys(objectOf(properties)),
       ...(place === undefined ? [] : [name]),
       ...Object.entries<unknown>({ ...value }).flatMap(([field, part]) =>
