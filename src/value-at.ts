@@ -6,6 +6,15 @@ export function valueAt(message: unknown, ...path: readonly string[]): unknown {
   return value ?? undefined;
 }
 
+/** Undefined if the text isn't JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The objects and lists that may be within each other, so that no walk runs out of stack. */
 export const MAX_LEVELS = 50;
 

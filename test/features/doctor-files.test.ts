@@ -67,7 +67,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   "a missing comma": LINE,
   "a single backslash": LINE,
   UTF16:
-    /^fail entry Open it in a text editor, and save it again as UTF-8\. \(\S+ is in UTF-16, which .+ can't read\)$/,
+    /^fail entry Open it in a text editor, and save it again as UTF-8\. \(\S+ is in UTF-16 or another encoding that .+ can't read\)$/,
 };
 
 /** The faults that each client was seen to accept in a file. */
@@ -124,18 +124,6 @@ test.each<[string, ClientName, string, RegExp]>([
   const { code, problems } = await doctorOn(client, content);
 
   expect([code, problems]).toEqual([1, [expect.stringMatching(told)]]);
-});
-
-test("doctor names a path whose single backslash reads as a control character", async () => {
-  const entry = start(await account(), { args: [SERVER, "C:\\new\\bin.cjs"] });
-  const text = JSON.stringify({ mcpServers: { "faceless-video": entry } }).replaceAll("\\\\", "\\");
-
-  const { code, problems } = await doctorOn("cursor", text);
-
-  expect([code, problems]).toEqual([
-    1,
-    [expect.stringMatching(/^fail entry Write each \\ of a path twice\. \(in \S+ a path has a single \\/)],
-  ]);
 });
 
 test.each<[string, (path: string) => unknown]>([
@@ -289,13 +277,8 @@ test("doctor sends no variable of this terminal but this server's, and says whic
 
   expect(headline).toBe("Nothing was found that stops this server, but this was not checked:");
   expect(problems).toEqual(
-    [
-      ["FACELESS_API_KEY", "GITHUB_TOKEN"],
-      ["NOTE", "TOKEN"],
-    ].map(([variable, name]) =>
-      expect.stringMatching(
-        `^skip ${variable} .+ \\(Claude Code takes it from ${name} of the shell that starts it\\. Of this terminal, doctor reads only variables`,
-      ),
+    ["FACELESS_API_KEY", "NOTE"].map((variable) =>
+      expect.stringMatching(`^skip ${variable} .+ \\(only Claude Code knows its value\\)$`),
     ),
   );
   expect(requests.filter(({ headers }) => headers.authorization === `Bearer ${CANARY}`)).toEqual([]);

@@ -40,7 +40,7 @@ test.runIf(process.getuid?.() === 0).each([
   });
   expect(await checkJournal(readConfig({}, NO_FLAGS, home), host)).toMatchObject({
     status: "fail",
-    fix: "Run this without sudo, as the user whose home folder it is",
+    fix: "Run this without sudo, as the user whose home folder it is.",
   });
   expect(await installCopy(host)).toMatchObject({
     problem: expect.stringContaining("root would own it in the home folder of another user"),
@@ -102,7 +102,7 @@ test("a home folder that a service can't look into is no matter of rights", asyn
   expect(await checkJournal(readConfig({}, NO_FLAGS, "/srv/home"), host)).toMatchObject({
     status: "fail",
     detail: expect.stringContaining(problem),
-    fix: SET_STATE_DIR.replace(/^s/, "S"),
+    fix: `${SET_STATE_DIR.replace(/^s/, "S")}.`,
   });
 });
 
@@ -111,7 +111,7 @@ test("doctor says the same of a home folder that is a file", async () => {
 
   expect(await checkJournal(readConfig({}, NO_FLAGS, "/dev/null"), host)).toMatchObject({
     status: "fail",
-    fix: SET_STATE_DIR.replace(/^s/, "S"),
+    fix: `${SET_STATE_DIR.replace(/^s/, "S")}.`,
   });
 });
 

@@ -299,7 +299,7 @@ test("doctor and history say the same of a line that is not an entry", async () 
   const exitCode = await runHistory(true, host);
 
   const fix =
-    /^Look at the list of videos and at the accounts .+ remove the line, or put the file back as it was$/;
+    /^Look at the list of videos and at the accounts .+ remove the line, or put the file back as it was\.$/;
   expect(check).toMatchObject({
     status: "fail",
     detail: expect.stringContaining(problem),
@@ -308,5 +308,5 @@ test("doctor and history say the same of a line that is not an entry", async () 
   expect(exitCode).toBe(1);
   const told = JSON.parse(stdout());
   expect(told.summary).toContain(problem);
-  expect(told.nextStep).toBe(`${check.fix}.`);
+  expect(told.nextStep).toBe(check.fix);
 });

@@ -15,7 +15,6 @@ import { commandOf, EXAMPLE_KEY, isOutsideProjects, SERVER, setKeyLine } from ".
 import { type Check, fail, pass, skip, warn } from "./check.ts";
 import { type ClientFile, readClientFile } from "./client-file.ts";
 import { KEY, type Settings, settingsOf } from "./environment.ts";
-import { type Filled, fillIn, isOurVariable } from "./placeholders.ts";
 
 /** An entry that can be tried. */
 export interface ClientEntry {
@@ -31,6 +30,18 @@ export interface ClientEntry {
   readonly settings: Settings;
   /** What the client's files say about a tool; undefined if nothing. */
   readonly permissionFor: (tool: string) => Permission | undefined;
+}
+
+/** A value of an entry. */
+export interface Filled {
+  /** The placeholder itself if it is left, without its fallback, which may be a secret. */
+  readonly text: string;
+  /** The variables of the shell that the value is taken from. */
+  readonly names: readonly string[];
+  /**
+   * `unset`: this shell doesn't set such a variable. `hidden`: only the client knows a part of the value. `left`: the client doesn't fill in a placeholder.
+   */
+  readonly state: "known" | "unset" | "hidden" | "left";
 }
 
 const NAME = "entry";
@@ -200,10 +211,7 @@ function judgeEntry(
     `${title} may start it in a project's folder, where ${risk},`,
     "so that a cloned project could run another program with your key",
   ].join(" ");
-  const controlled = `in ${path} a path has a single \\, which stands for a control character`;
-  if ([...written, cwd ?? ""].some((word) => /[\b\f\n\r\t]/.test(word) && /[A-Za-z]:/.test(word)))
-    checks.push(fail(name, controlled, `Write each \\ of a path twice`));
-  else if (risk !== undefined) checks.push(warn(name, takeOver, REPLACE_ENTRY, print));
+  if (risk !== undefined) checks.push(warn(name, takeOver, REPLACE_ENTRY, print));
   // A shell fills in what the client leaves.
   const isShell = SHELL.test(win32.basename(program[0] ?? ""));
   const words = written.map((word): Filled => {
@@ -290,11 +298,6 @@ function judgeValue(
   }
   if (names.length === 0) return undefined;
   const from = `${title} takes it from ${names.join(" and ")} of the shell that starts it`;
-  if (!names.every(isOurVariable)) {
-    const own = "Of this terminal, doctor reads only variables whose names begin with FACELESS_";
-    const fix = "Check its value yourself, or take it from a variable whose name begins so";
-    return skip(name, `${from}. ${own}`, fix);
-  }
   const set = `sets ${names.join(" and ")}, or write the value itself into the entry`;
   if (state === "unset") {
     const problem = `${from}. This shell doesn't set that: started from here, ${title} has none`;
@@ -308,6 +311,43 @@ function judgeValue(
   const unseen = `${detail}. Started from a dock or a menu, it has none`;
   return skip(name, unseen, `Start ${title} from a terminal that ${set}`);
 }
+
+/**
+ * Fills in placeholders as the client does, if they name a variable of this server: any other one of this
+ * terminal may be a secret, which an entry could have sent to a service.
+ */
+function fillIn(text: string, { fills }: ClientFormat, env: Environment): Filled {
+  if (!ANY.test(text)) return { text, names: [], state: "known" };
+  // Nobody has tried this client.
+  if (fills === undefined) return { text, names: [], state: "hidden" };
+  const { ofShell = NONE, ofClient = NONE } = fills;
+  const left = ANY.exec(text.replaceAll(ofShell, "").replaceAll(ofClient, ""))?.[0];
+  if (left !== undefined) return { text: left.replace(/:-.*(?=\}$)/s, ":-…"), names: [], state: "left" };
+  const taken = Array.from(text.matchAll(ofShell), ({ 0: placeholder, groups = {} }) => {
+    const { name = "", bare: variable = name, fallback } = groups;
+    return { placeholder, variable, value: env[variable], fallback };
+  });
+  if (text.search(ofClient) !== -1 || !taken.every(({ variable }) => isOurVariable(variable)))
+    return { text, names: [], state: "hidden" };
+  const ofThisShell = taken.filter(({ value, fallback }) => value !== undefined || fallback === undefined);
+  return {
+    text: taken.reduce(
+      (rest, { placeholder, value, fallback = "" }) => rest.replace(placeholder, () => value ?? fallback),
+      text,
+    ),
+    names: ofThisShell.map(({ variable }) => variable),
+    state: ofThisShell.every(({ value }) => value !== undefined) ? "known" : "unset",
+  };
+}
+
+function isOurVariable(name: string): boolean {
+  return name.startsWith("FACELESS_");
+}
+
+const NONE = /(?!)/g;
+
+/** ${NAME}, ${env:NAME}, ${{ secrets.NAME }}, {env:NAME}, $NAME and %NAME%: each works in some client. */
+const ANY = /\$\{[^}]*\}|\{(?:env|file):[^}]*\}|^\$[A-Za-z_]\w*|^%[A-Z_]+%$/;
 
 /** Programs that obey the files of a project in the folder in which they start. */
 const PACKAGE_RUNNER = /^(?:npx|npm|pnpm|pnpx|yarn|bunx|bun)(?:\.cmd|\.exe|-cli\.js)?$/i;

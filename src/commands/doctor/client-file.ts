@@ -38,12 +38,10 @@ export async function readClientFile(path: string, format: ClientFormat): Promis
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     return refused(`can't be read (${code})`, `Make it readable to you: ${title} can't read it either`);
   }
-  // Windows PowerShell 5 writes UTF-16 with >.
-  const isUtf16 = /^(?:fffe|feff)/.test(bytes.toString("hex", 0, 2)) || bytes.subarray(0, 200).includes(0);
-  if (isUtf16 || !isUtf8(bytes)) {
-    const encoding = isUtf16 ? "UTF-16" : "another encoding than UTF-8";
+  // Windows PowerShell 5 writes UTF-16 with >. Its letters of ASCII have a zero byte.
+  if (!isUtf8(bytes) || bytes.includes(0)) {
     const fix = "Open it in a text editor, and save it again as UTF-8";
-    return refused(`is in ${encoding}, which ${title} can't read`, fix);
+    return refused(`is in UTF-16 or another encoding that ${title} can't read`, fix);
   }
   const { document, faults } = parse(path, bytes.toString(), reads);
   const fatal = faults.find(({ kind }) => kind === undefined || reads[kind] === false);

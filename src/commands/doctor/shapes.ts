@@ -12,7 +12,7 @@ import { STATES } from "../../service/job.ts";
 import { objectOf, readOpenApi, resolve } from "../../service/openapi.ts";
 import { RequestSender } from "../../service/request-sender.ts";
 import type { ServiceResponse } from "../../service/responses.ts";
-import { valueAt } from "../../value-at.ts";
+import { parseJson, valueAt } from "../../value-at.ts";
 import { VERSION } from "../../version.ts";
 
 const ANSWER_MS = 20_000;
@@ -143,11 +143,7 @@ function fieldsOf(json: unknown, isPublic: IsPublic, documented: readonly string
 }
 
 function jsonOf(answer: ServiceResponse | string): unknown {
-  try {
-    return typeof answer === "string" ? undefined : JSON.parse(answer.text);
-  } catch {
-    return undefined;
-  }
+  return typeof answer === "string" ? undefined : parseJson(answer.text);
 }
 
 /** The limits of levels, fields, elements and names that are read. */

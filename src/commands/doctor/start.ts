@@ -6,12 +6,13 @@ import { isAbsolute, posix, win32 } from "node:path";
 import { unescape } from "node:querystring";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import * as z from "zod";
 import type { ClientName } from "../../command-line.ts";
 import type { Environment } from "../../config.ts";
 import { errnoOf } from "../../errors.ts";
 import { createRedact, type Redact } from "../../redact.ts";
+import { objectOf } from "../../service/openapi.ts";
 import { quote } from "../../text.ts";
+import { parseJson, valueAt } from "../../value-at.ts";
 import { VERSION } from "../../version.ts";
 import { FORMATS } from "../client-formats.ts";
 import type { Host } from "../host.ts";
@@ -70,9 +71,8 @@ export async function checkStart(
   });
   const seconds = ((clock.monotonicMs() - startedMs) / 1_000).toFixed(1);
   if ("problem" in started) return failed(started.problem);
-  const { name: server, tools, strayLine } = started;
-  const version = redact(started.version);
-  if (server !== "faceless-video-mcp") return failed(`the program that answers is ${quote(redact(server))}`);
+  const { name: server = "", version = "", tools, strayLine } = started;
+  if (server !== "faceless-video-mcp") return failed(`the program that answers is ${quote(server)}`);
   const isOlder = version.localeCompare(VERSION, "en", { numeric: true }) < 0;
   const computer = { platform, env: { PATH: path }, exists: existsSync };
   const found =
@@ -128,16 +128,6 @@ const MAX_LINES = 100;
 /** A server has this long to end after its input. */
 const END_MS = 2_000;
 
-const messageSchema = z.looseObject({
-  jsonrpc: z.literal("2.0"),
-  result: z
-    .looseObject({
-      serverInfo: z.looseObject({ name: z.string(), version: z.string() }).optional(),
-      tools: z.array(z.looseObject({ name: z.string() })).optional(),
-    })
-    .optional(),
-});
-
 const INITIALIZE = {
   id: 1,
   method: "initialize",
@@ -190,20 +180,21 @@ export async function startEntry(words: readonly string[], options: StartOptions
     child.once("close", (code, signal) => resolve(signal ?? `exit code ${code}`));
   });
   const talk = async () => {
-    let server: { readonly name: string; readonly version: string } | undefined;
+    let server: unknown;
     let strayLine: string | undefined; // the first line on stdout that is not MCP
     send(INITIALIZE);
     for await (const line of createInterface({ input: child.stdout })) {
-      const message = parseMessage(line);
-      if (message === undefined) strayLine ??= redact(line);
-      const { serverInfo, tools } = message?.result ?? {};
+      const message = parseJson(line);
+      if (valueAt(message, "jsonrpc") !== "2.0") strayLine ??= redact(line);
+      const { serverInfo, tools } = objectOf(valueAt(message, "result"));
       if (serverInfo !== undefined) {
         server = serverInfo;
         send({ method: "notifications/initialized" });
         send({ id: 2, method: "tools/list" });
       }
-      if (tools !== undefined && server !== undefined)
-        return { ...server, tools: tools.map((tool) => tool.name), strayLine };
+      if (!Array.isArray(tools)) continue;
+      const [name, version] = ["name", "version"].map((field) => redact(String(valueAt(server, field))));
+      return { name, version, tools: tools.map((tool) => valueAt(tool, "name")), strayLine };
     }
     return ended;
   };
@@ -232,14 +223,6 @@ function endGroup({ pid, exitCode, signalCode }: ChildProcess, platform: NodeJS.
     }
   } else if (exitCode === null && signalCode === null)
     spawnSync(TASKKILL, ["/pid", String(pid), "/t", "/f"], { stdio: "ignore", windowsHide: true });
-}
-
-function parseMessage(line: string): z.infer<typeof messageSchema> | undefined {
-  try {
-    return messageSchema.safeParse(JSON.parse(line)).data;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Says why there was no answer. npm's own codes say more than its exit code. */
