@@ -1,7 +1,8 @@
 // npm run clients: real applications from npm do a whole job with the entry that `config` prints, a sandbox and a
 // scripted model, in a terminal (by tmux, as a user who says yes) and without one. Writes docs/CLIENTS.md.
 // `-- codex gemini` runs only those and writes nothing, also with `--only terminal`. `-- --latest` takes their latest
-// versions, and `-- --render 6` has renders take six seconds and not three minutes. Linux only.
+// versions, and `-- --render 6` has renders take six seconds and not three minutes. Linux only. With PICTURE=FILE, VS
+// Code's form is pictured: docs/vscode-form.png.
 
 import { mkdtemp } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";

@@ -29,7 +29,7 @@ export async function publishInCard(workbench: Workbench): Promise<void> {
   await card.getByRole("button", { name: platform }).click();
   await publish();
   await workbench.respond("Don't publish");
-  const declined = card.locator("#outcome").filter({ hasText: /^Not published:/ });
+  const declined = card.locator("#outcome").filter({ hasText: /^Not posted:/ });
   await declined.waitFor();
   if (!(await workbench.isWithinCard(declined))) throw new Error("VS Code cuts off what the card says.");
 

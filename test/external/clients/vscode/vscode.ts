@@ -82,7 +82,7 @@ export async function useVscode(start: Start, given: Given, signal: AbortSignal)
     await workbench.chooseModel(MODEL);
     await workbench.prompt(PROMPT);
     await workbench.allow();
-    await workbench.agreeToOrder();
+    await workbench.agreeToOrder(process.env["PICTURE"]);
     // VS Code shows nothing else of a task, and writes it with no-break spaces.
     await workbench.showing(/[1-9]\sof\s\d\sclips/);
     await watchCard(workbench, serverRuns);

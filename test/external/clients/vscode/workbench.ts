@@ -54,15 +54,13 @@ export class Workbench {
     await clickAway(this.#allowButton());
   }
 
-  /** Answers this server's question before the order. */
-  async agreeToOrder(): Promise<void> {
+  /** Answers this server's question before the order. A file gets its picture. */
+  async agreeToOrder(picture?: string): Promise<void> {
     const question = this.#page.getByRole("region", { name: /^Chat question/ });
-    await clickAway(
-      question
-        .getByRole("option")
-        .filter({ hasText: /(?:Make|Pay for) this video/ })
-        .first(),
-    );
+    const yes = question.getByRole("option").filter({ hasText: /(?:Make|Pay for) this video/ });
+    await yes.first().waitFor();
+    if (picture !== undefined) await question.screenshot({ path: picture });
+    await clickAway(yes.first());
   }
 
   /** Agrees to whatever the user is asked, until the chat shows these words. */
