@@ -5,7 +5,7 @@ import { Client, ProtocolError, StreamableHTTPClientTransport } from "@modelcont
 import { BridgeError, toBridgeError } from "../errors.ts";
 import { VERSION } from "../version.ts";
 import { boundJson } from "./bound-json.ts";
-import { mcpResponseError, mcpToolError, type Operation } from "./errors.ts";
+import { badResponseError, mcpToolError, type Operation } from "./errors.ts";
 import { objectOf } from "./openapi.ts";
 import { platformIn, UNKNOWN_PLATFORM } from "./platforms.ts";
 import type { RequestSender } from "./request-sender.ts";
@@ -26,7 +26,9 @@ export async function listThroughMcp(
   const url = requests.address("/api/mcp");
   // The last request's, kept here because the SDK hides what its fetch throws.
   let failure: Error | undefined;
+  let last: Partial<ParsedResponse> = {};
   const read = (answer: ParsedResponse) => {
+    last = answer;
     const { status, text } = answer;
     const refusal = status < 300 ? undefined : requests.refusal(operation, answer);
     // An endpoint declines one protocol version by a 4xx: the SDK then tries the other.
@@ -67,13 +69,13 @@ export async function listThroughMcp(
     if (result.isError === true) throw mcpToolError(String(requests.json.tidy(text)));
     const structured = requests.json.tidy(result.structuredContent);
     const platforms = readPlatforms(structured) ?? readPlatforms(requests.json.parse(jsonWithin(text)));
-    if (platforms === undefined) throw mcpResponseError("it names no platforms");
+    if (platforms === undefined) throw badResponseError(operation, last, "it names no platforms");
     return platforms;
   } catch (error) {
     if (error instanceof BridgeError) throw error;
     if (error instanceof ProtocolError) throw mcpToolError(String(requests.json.tidy(error.message)));
     // The SDK's message may quote the answer, whose words must not read like ours.
-    throw failure ?? mcpResponseError("it is not what MCP prescribes", error);
+    throw failure ?? badResponseError(operation, last, "it is not what MCP prescribes", error);
   } finally {
     void transport.close().catch(() => {});
   }

@@ -30,8 +30,6 @@ export interface Operation {
   readonly notFound?: { readonly message: string; readonly nextStep: Text };
 }
 
-const REJECTED = { outcome: "rejected", retryable: false } as const;
-
 /** Explains a request without a usable answer. */
 export function transportError(operation: Operation, failure: TransportFailure): BridgeError {
   const { kind, sent, reason, fix, status } = failure.facts;
@@ -61,18 +59,15 @@ export function transportError(operation: Operation, failure: TransportFailure):
   );
 }
 
-/** Facts for an error text, in addition to the operation and the answer. */
-export interface Circumstances {
-  /** How long the service asks to wait. */
-  readonly retryAfterMs?: number | undefined;
-  readonly isSandbox?: boolean | undefined;
-}
-
-/** Explains an answer that is not 2xx: why the service refused, what that proves and what to do. */
+/**
+ * Explains an answer that is not 2xx: why the service refused, what that proves and what to do. `retryAfterMs` is
+ * how long the service asks to wait.
+ */
 export function statusError(
   operation: Operation,
   answer: ParsedResponse,
-  { retryAfterMs, isSandbox = false }: Circumstances = {},
+  retryAfterMs?: number,
+  isSandbox = false,
 ): BridgeError {
   const { method, platforms } = operation;
   const { status } = answer;
@@ -184,23 +179,17 @@ function refusalOf(
 
 /** What a refusal by something in front of the service means, and the next step. */
 function refusalInFront({ verb }: Operation, status: number, words: ServiceMessage | undefined): Refusal {
-  const quoted = words?.message;
-  const said = quoted === undefined ? "" : `, with the words ${quote(quoted, 200)}`;
-  const place = "A firewall, VPN or proxy in front of the service";
-  const refused = `${place} probably refused the request to ${verb}${said}`;
-  if (status === 511) {
-    const nextStep = "Sign in to this network in a browser first. Then call again.";
-    // 5xx prove nothing of what was done.
-    return ["service_failed", `${refused}; it wants a sign-in to this network`, nextStep, FOR_USER];
-  }
-  const [fine, fix] =
-    status === 402
-      ? ["the account may have credits", "add credits"]
-      : ["the API key may be fine", "check FACELESS_API_KEY"];
+  const said = words?.message === undefined ? "" : `, with the words ${quote(words.message, 200)}`;
   const nextStep =
     "Open the address in FACELESS_BASE_URL in a browser to see what answers there, and check VPN, " +
-    `proxy and the network's sign-in page. If the service itself answers there, ${fix}.`;
-  return ["refused", `${refused}; ${fine}`, nextStep, FOR_USER];
+    "proxy and the network's sign-in page. " +
+    `If the service itself answers there, check ${status === 402 ? "the credits" : "FACELESS_API_KEY"}.`;
+  return [
+    isInconclusive(status) ? "service_failed" : "refused",
+    `A firewall, VPN or proxy in front of the service probably refused the request to ${verb}${said}`,
+    nextStep,
+    FOR_USER,
+  ];
 }
 
 function isRedirect(status: number): boolean {
@@ -213,8 +202,13 @@ const SHOW_SHAPES =
   "report that.";
 
 /** Explains an answer that is not as documented. `problem` is a clause that follows a colon. */
-export function badResponseError(operation: Operation, answer: ParsedResponse, problem: string): BridgeError {
-  return requestError(operation, {
+export function badResponseError(
+  operation: Operation,
+  answer: Partial<ParsedResponse>,
+  problem: string,
+  cause?: unknown,
+): BridgeError {
+  const facts = {
     code: "bad_answer",
     message: `The answer to the request to ${operation.verb} is not as documented: ${problem}`,
     nextStep: answer.json === undefined ? CHECK_URL : `${CHECK_URL} ${SHOW_SHAPES}`,
@@ -223,7 +217,8 @@ export function badResponseError(operation: Operation, answer: ParsedResponse, p
     retryable: operation.method === "GET",
     status: answer.status,
     serviceMessage: readWords({ ...answer, page: undefined }),
-  });
+  } as const;
+  return requestError(operation, facts, cause);
 }
 
 /** After a POST that may have been carried out, the next step is to look first, whatever went wrong. */
@@ -278,7 +273,8 @@ export function pagingLoopError(parameter: string): BridgeError {
       "The service returned the cursor that was sent to it, so the list would never end. " +
       `It probably does not know the paging parameter ${quote(parameter, 60)}.`,
     nextStep: say`[Call list_videos without cursor and with a larger limit|Repeat the call without --cursor and with a larger --limit], to see more videos on one page.`,
-    ...REJECTED,
+    outcome: "rejected",
+    retryable: false,
     failsAgain: true,
   });
 }
@@ -288,26 +284,11 @@ export function mcpToolError(text: string): BridgeError {
     code: "refused",
     message: "The service's MCP endpoint did not list the connected platforms.",
     nextStep: "Look at the service's website to see which accounts are connected.",
-    ...REJECTED,
+    outcome: "rejected",
+    retryable: false,
     isForUser: true,
     serviceMessage: { message: cleanServiceText(text) },
   });
-}
-
-export function mcpResponseError(problem: string, cause?: unknown): BridgeError {
-  return new BridgeError(
-    {
-      code: "bad_answer",
-      message: `The answer of the service's MCP endpoint could not be used: ${problem}.`,
-      nextStep: inSentences(
-        "Try again once, in a minute.",
-        say`If that fails too, [tell the user to |]look at the service's website.`,
-      ),
-      outcome: "unknown",
-      retryable: true,
-    },
-    cause,
-  );
 }
 
 function wholeSeconds(ms: number): number {

@@ -223,7 +223,7 @@ export class RequestSender {
     // The key is removed before the address is cut, since most of it could stay.
     const location = this.#redact(String(headers["location"] ?? ""));
     const shown = { ...answer, headers: { ...headers, location } };
-    return statusError(operation, shown, { retryAfterMs, isSandbox: config.isSandbox });
+    return statusError(operation, shown, retryAfterMs, config.isSandbox);
   }
 
   /** Closes every connection at once. */

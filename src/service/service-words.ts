@@ -37,7 +37,7 @@ export function readEnvelope(json: unknown): ServiceMessage | undefined {
 }
 
 /** The documented code, and the words of an answer in any form, cleaned. They decide nothing. */
-export function readWords({ json, page, status }: ParsedResponse): ServiceMessage | undefined {
+export function readWords({ json, page, status }: Partial<ParsedResponse>): ServiceMessage | undefined {
   const envelope = readEnvelope(json);
   const code = envelope?.code === String(status) ? undefined : envelope?.code;
   const message = envelope?.message ?? cleaned(firstText(json) ?? page ?? "");

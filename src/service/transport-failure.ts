@@ -19,9 +19,6 @@ export interface NetworkFailure {
 export const TRY_AGAIN: Text = say`Try again [once, in a minute. If that fails too, tell the user|in a minute].`;
 export const CHECK_URL =
   "Check FACELESS_BASE_URL: it must lead to the service itself, not to its website or a sign-in page.";
-const CHECK_GATEWAY =
-  "Try again in a minute. If that fails too, a gateway in front of the service compresses wrongly: " +
-  "its operator has to correct it.";
 const CHECK_NETWORK = "Check the network, the proxy settings and FACELESS_BASE_URL.";
 
 /**
@@ -38,8 +35,12 @@ const FAILURES: Readonly<Record<string, readonly [reason: string, fix: Text, kin
   UND_ERR_HEADERS_TIMEOUT: ["the answer took too long", TRY_AGAIN, "timeout"],
   "UND_ERR_RES_EXCEEDED_MAX_SIZE|ERR_BUFFER_TOO_LARGE": ["it is larger than 4 MB", CHECK_URL, "unreadable"],
   UND_ERR_HEADERS_OVERFLOW: ["its headers are larger than 64 kB", CHECK_URL, "unreadable"],
-  DAMAGED_ENCODING: ["its compression is damaged", CHECK_GATEWAY, "unreadable"],
-  UNKNOWN_ENCODING: ["this server can't undo its compression", CHECK_GATEWAY, "unreadable"],
+  BAD_ENCODING: [
+    "its compression can't be undone",
+    "Try again in a minute. If that fails too, a gateway in front of the service compresses wrongly: " +
+      "its operator has to correct it.",
+    "unreadable",
+  ],
   UND_ERR_ABORTED: [
     "the proxy refused the connection",
     "Ask the operator of the proxy to allow this host, or name it in NO_PROXY if it can be reached directly.",
@@ -64,14 +65,9 @@ const FAILURES: Readonly<Record<string, readonly [reason: string, fix: Text, kin
     "Nothing listens at this address: check the host and the port in FACELESS_BASE_URL.",
   ],
   "ECONNRESET|UND_ERR_SOCKET": ["the connection was closed (%s)", CHECK_NETWORK],
-  ETIMEDOUT: ["no address of the host answered in time (%s)", CHECK_NETWORK],
-  "ENOTFOUND|EAI_AGAIN": [
-    "the host name could not be resolved (%s)",
+  "ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENETDOWN": [
+    "the host could not be found or reached (%s)",
     "Check the spelling of the host in FACELESS_BASE_URL, and that this computer is online.",
-  ],
-  "EHOSTUNREACH|ENETUNREACH|ENETDOWN": [
-    "there is no route to it (%s)",
-    "Check that this computer is online.",
   ],
   ".*_SELF_SIGNED_CERT|SELF_SIGNED_CERT.*|UNABLE_TO_(?:GET|VERIFY)_.*": [
     "TLS failed: the issuer of the certificate is not trusted (%s)",
@@ -87,11 +83,6 @@ const FAILURES: Readonly<Record<string, readonly [reason: string, fix: Text, kin
     "TLS failed: the certificate belongs to another host (%s)",
     "Check the spelling of the host in FACELESS_BASE_URL.",
   ],
-  "ERR_SSL_(?:TLSV13_ALERT_CERTIFICATE_REQUIRED|SSLV3_ALERT_HANDSHAKE_FAILURE|SSLV3_ALERT_BAD_CERTIFICATE)": [
-    "TLS failed: the other side wants a certificate of this computer, or another version of TLS (%s)",
-    "This server can't show a certificate. " +
-      "Ask the operator of the service or its gateway for an address that needs none.",
-  ],
   "EPROTO|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG": [
     "TLS failed: the other side does not speak TLS (%s)",
     "Check the port in FACELESS_BASE_URL: something that does not speak TLS answers there. " +
@@ -102,20 +93,13 @@ const FAILURES: Readonly<Record<string, readonly [reason: string, fix: Text, kin
     "Check the host and the port in FACELESS_BASE_URL, and whether something inspects the connection.",
   ],
   // undici's assertions check what an answer may be, such as its status.
-  "ERR_ASSERTION|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|HPE_(?:INVALID_(?:H|T|CH)|UNEXPECTED_CONTENT|CR_|LF_).*":
-    [
-      "the answer breaks the rules of HTTP (%s)",
-      "Try from another network. " +
-        "If that fails too, a gateway of the service sends wrong headers: its operator has to correct it.",
-    ],
-  "HPE_.*|HTTPParserError": [
-    "the answer is not HTTP",
-    "Check the port in FACELESS_BASE_URL, and whether the address should begin with https://.",
+  "ERR_ASSERTION|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|HPE_.*|HTTPParserError": [
+    "the answer is not valid HTTP (%s)",
+    "Check the port in FACELESS_BASE_URL, and whether the address should begin with https://. " +
+      "If both are right, a gateway of the service sends wrong headers: its operator has to correct it.",
   ],
-  "E(?:AI_|ADDR|CONN|HOST|NET|PIPE|PROTO|SERVFAIL|ACCES|PERM).*|UND_ERR_(?!INVALID).*|ERR_STREAM_PREM.*": [
-    "the connection failed (%s)",
-    CHECK_NETWORK,
-  ],
+  "E(?:AI_|ADDR|CONN|HOST|NET|PIPE|PROTO|SERVFAIL|ACCES|PERM|TIMEDOUT).*|UND_ERR_(?!INVALID).*|ERR_STREAM_PREM.*":
+    ["the connection failed (%s)", CHECK_NETWORK],
   // undici reads answers with it.
   NO_WEB_ASSEMBLY: [
     "Node.js has no WebAssembly on this computer, because its memory is limited (ulimit -v) " +

@@ -539,7 +539,7 @@ test.each<[string, () => Promise<Values> | Values, RegExp]>([
   [
     "a firewall in front of the service",
     () => at({ status: 403, body: "<html><title>Just a moment...</title>" }),
-    /^fail service Open the address in FACELESS_BASE_URL in a browser .+ \(A firewall, VPN or proxy in front of the service probably refused .+, with the words "Just a moment\.\.\."; the API key may be fine \(HTTP 403\)\.\)$/,
+    /^fail service Open the address in FACELESS_BASE_URL in a browser .+ \(A firewall, VPN or proxy in front of the service probably refused .+, with the words "Just a moment\.\.\." \(HTTP 403\)\.\)$/,
   ],
   [
     "a sign-in page in its place",

@@ -1,7 +1,7 @@
 // Answers as gateways send them: compressed though none was asked for, with headers that say otherwise, or with many
 // headers.
 
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { GENERATE, JOB_ID, STATUS } from "../fixtures/constants.ts";
 import { proxyServer } from "../fixtures/proxy-server.ts";
@@ -20,12 +20,7 @@ const encoded = (encoding: string | undefined, body: Uint8Array, status = 200): 
 
 test.each<[string, ScriptedAnswer]>([
   ["in gzip", encoded("gzip", gzipSync(PLAIN))],
-  ["in gzip by its old name", encoded("X-GZIP", gzipSync(PLAIN))],
   ["in br", encoded("br", brotliCompressSync(PLAIN))],
-  ["in deflate", encoded("deflate", deflateSync(PLAIN))],
-  ["in deflate without a header of its own", encoded("deflate", deflateRawSync(PLAIN))],
-  ["in gzip twice", encoded("gzip, gzip", gzipSync(gzipSync(PLAIN)))],
-  ["in deflate, then br", encoded("deflate, br", brotliCompressSync(deflateSync(PLAIN)))],
   ["in gzip that no header names", encoded(undefined, gzipSync(PLAIN))],
   ["in gzip beside identity", encoded("identity, gzip", gzipSync(PLAIN))],
   ["plain, though the header names gzip", encoded("gzip", PLAIN)],
@@ -48,24 +43,19 @@ test("a refusal in gzip keeps the service's words, and one without a body its st
 });
 
 test.each<[string, ScriptedAnswer, string]>([
-  ["damaged gzip", encoded("gzip", gzipSync(PLAIN).subarray(0, 40)), "its compression is damaged"],
-  ["damaged br", encoded("br", brotliCompressSync(PLAIN).subarray(0, 20)), "its compression is damaged"],
+  ["damaged gzip", encoded("gzip", gzipSync(PLAIN).subarray(0, 40)), "its compression can't be undone"],
+  ["damaged br", encoded("br", brotliCompressSync(PLAIN).subarray(0, 20)), "its compression can't be undone"],
   [
     "a checksum that is wrong",
     encoded("gzip", withLastByteChanged(gzipSync(PLAIN))),
-    "its compression is damaged",
+    "its compression can't be undone",
   ],
-  ["bytes in gzip that are none", encoded("gzip", Buffer.of(1, 2, 3)), "its compression is damaged"],
-  ["an unknown compression", encoded("snappy", Buffer.of(1, 2, 3)), "this server can't undo its compression"],
+  ["bytes in gzip that are none", encoded("gzip", Buffer.of(1, 2, 3)), "its compression can't be undone"],
+  ["an unknown compression", encoded("snappy", Buffer.of(1, 2, 3)), "its compression can't be undone"],
   ["more than 4 MB in gzip", encoded("gzip", gzipSync(" ".repeat(LIMIT + 1))), "it is larger than 4 MB"],
   [
     "more than 4 MB in br",
     encoded("br", brotliCompressSync(" ".repeat(LIMIT + 1))),
-    "it is larger than 4 MB",
-  ],
-  [
-    "more than 4 MB in gzip, twice",
-    encoded("gzip, gzip", gzipSync(gzipSync(" ".repeat(LIMIT + 1)))),
     "it is larger than 4 MB",
   ],
 ])("an answer of %s can't be read, and a paid one is unknown", async (_, reply, reason) => {

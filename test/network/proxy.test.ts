@@ -53,7 +53,7 @@ test("a CONNECT that the proxy drops is retried like any POST that was not sent"
 
 test.each([
   ["HTTP_PROXY", "https://", "127.0.0.1:1", "connection refused (ECONNREFUSED)"],
-  ["HTTPS_PROXY", "https://", "proxy.invalid:80", "the host name could not be resolved (E"],
+  ["HTTPS_PROXY", "https://", "proxy.invalid:80", "the host could not be found or reached (E"],
 ])(
   "a proxy of %s for %s that can't be reached is named, without its user and password",
   async (variable, scheme, host, why) => {

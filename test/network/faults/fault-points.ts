@@ -90,7 +90,7 @@ export const POINTS: readonly Point[] = [
   {
     name: "the host name does not exist",
     unreachable: "unknown name",
-    expected: { direct: notSent(/the host name could not be resolved/), proxy: notSent(REFUSED) },
+    expected: { direct: notSent(/the host could not be found or reached/), proxy: notSent(REFUSED) },
   },
   {
     name: "reset when accepted",
@@ -165,7 +165,7 @@ export const POINTS: readonly Point[] = [
   {
     name: "an answer that is not HTTP",
     answer: (socket) => void socket.end(`SSH-2.0-${CANARY}\r\n\r\n`),
-    expected: sent(/the answer is not HTTP/),
+    expected: sent(/the answer is not valid HTTP/),
   },
   {
     name: "a body that is cut off",
