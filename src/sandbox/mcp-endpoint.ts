@@ -2,16 +2,16 @@
 // Loaded by the first request to it, because the SDK is most of the sandbox's weight.
 
 import {
+  type CallToolRequest,
   type CallToolResult,
   createMcpHandler,
-  McpServer,
-  type StandardSchemaWithJSON,
+  Server,
 } from "@modelcontextprotocol/server";
 import type { Account } from "./account.ts";
 import type { RouteRequest } from "./app.ts";
 import { readBody } from "./http-message.ts";
 import { OPERATION_SCHEMAS } from "./operation-schemas.ts";
-import { type Operation, OPERATIONS } from "./operations.ts";
+import { carryOut, OPERATIONS } from "./operations.ts";
 import { ServiceError } from "./service-error.ts";
 
 export type McpEndpoint = ReturnType<typeof createMcpEndpoint>;
@@ -32,34 +32,24 @@ export function createMcpEndpoint(account: Account) {
   };
 }
 
-function createToolServer(account: Account): McpServer {
-  const server = new McpServer({ name: "faceless-video-sandbox", version: "1.0.0" });
-  for (const { name, summary, input, run } of OPERATIONS)
-    server.registerTool(name, { description: `${summary}.`, inputSchema: withJson(input, name) }, (given) =>
-      result(() => run(account, given)),
-    );
+function createToolServer(account: Account): Server {
+  const about = { name: "faceless-video-sandbox", version: "1.0.0" };
+  const server = new Server(about, { capabilities: { tools: {} } });
+  server.setRequestHandler("tools/list", () => ({
+    tools: OPERATIONS.map(({ name, summary }) => {
+      const schema: Record<string, unknown> = { ...OPERATION_SCHEMAS[name] };
+      return { name, description: `${summary}.`, inputSchema: { ...schema, type: "object" as const } };
+    }),
+  }));
+  server.setRequestHandler("tools/call", ({ params }) => callTool(account, params));
   return server;
 }
 
-/** The schema as the SDK takes it. The built zod makes no JSON Schema. */
-function withJson(
-  { "~standard": { validate } }: Operation["input"],
-  name: string,
-): StandardSchemaWithJSON<unknown, Record<string, unknown>> {
-  const jsonSchema = () => ({ ...OPERATION_SCHEMAS[name] });
-  return {
-    "~standard": {
-      version: 1,
-      vendor: "zod",
-      validate,
-      jsonSchema: { input: jsonSchema, output: jsonSchema },
-    },
-  };
-}
-
-function result(operate: () => object): CallToolResult {
+function callTool(account: Account, call: CallToolRequest["params"]): CallToolResult {
   try {
-    const value = operate();
+    const operation = OPERATIONS.find(({ name }) => name === call.name);
+    if (operation === undefined) throw new ServiceError(404, "not_found", "No such tool.");
+    const value = carryOut(operation, account, call.arguments ?? {});
     return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: { ...value } };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

@@ -3,6 +3,7 @@
 
 import { z } from "zod";
 import type { Account } from "./account.ts";
+import { ServiceError } from "./service-error.ts";
 
 export interface Operation<Input extends z.ZodObject = z.ZodObject> {
   /** The name of the MCP tool. */
@@ -81,7 +82,7 @@ export const OPERATIONS: readonly Operation[] = [
     name: "list_videos",
     summary: "The account's videos, newest first",
     input: z.object({
-      limit: z.number().int().min(1).max(100).default(20),
+      limit: z.coerce.number().int().min(1).max(100).default(20),
       cursor: z.iso.datetime().optional().describe("nextCursor of the previous page"),
     }),
     endpoint: { method: "GET", path: "/videos", status: 200 },
@@ -94,6 +95,18 @@ export const OPERATIONS: readonly Operation[] = [
     run: (account) => account.platforms(),
   }),
 ];
+
+/** Carries an operation out. Throws a 400 whose message begins with the name of the wrong field. */
+export function carryOut({ input, run }: Operation, account: Account, given: unknown): object {
+  const { success, data, error } = input.safeParse(given);
+  if (success) return run(account, data);
+  throw new ServiceError(400, "invalid_request", error.issues.map(describeIssue).join("; "));
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string {
+  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => `${key}: unknown field`).join("; ");
+  return `${issue.path.length > 0 ? issue.path.join(".") : "body"}: ${issue.message}`;
+}
 
 function isLanguageTag(text: string): boolean {
   try {

@@ -1,12 +1,10 @@
 // The documented REST endpoints, and the OpenAPI document that describes them, made from the list of operations.
 
-import type { z } from "zod";
 import type { Account } from "./account.ts";
-import type { Route, RouteRequest } from "./app.ts";
+import type { Route } from "./app.ts";
 import { readJson } from "./http-message.ts";
-import { IdempotencyKeys } from "./idempotency-keys.ts";
 import { OPERATION_SCHEMAS } from "./operation-schemas.ts";
-import { type Endpoint, type Operation, OPERATIONS } from "./operations.ts";
+import { carryOut, type Endpoint, type Operation, OPERATIONS } from "./operations.ts";
 import { ServiceError } from "./service-error.ts";
 
 const KEY_HEADER = { name: "Idempotency-Key", in: "header", schema: { type: "string" } };
@@ -15,41 +13,28 @@ const ENDPOINTS = OPERATIONS.flatMap(({ endpoint, ...operation }) =>
 );
 
 export function restRoutes(account: Account, url: string): readonly Route[] {
-  const keys = new IdempotencyKeys();
-  const routes = ENDPOINTS.map(({ method, path, status, input, run }): Route => ({
+  // The first request with each Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07), and its reply. A
+  // refused request has done nothing, so its key stays free.
+  const answered = new Map<string, { readonly request: string; readonly reply: Response }>();
+  const routes = ENDPOINTS.map(({ method, path, status, ...operation }): Route => ({
     methods: [method],
     path: new RegExp(`^/api/v1${path.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`),
-    async handle(request) {
-      const carryOut = (given: unknown) => Response.json(run(account, parse(input, given)), { status });
-      if (method === "GET") return carryOut(parametersOf(request));
-      const { "idempotency-key": key } = request.incoming.headers;
-      return keys.answer(key && `${path} ${String(key)}`, () => readJson(request.incoming), carryOut);
+    async handle({ incoming, url: { searchParams }, parameters }) {
+      const query = { ...Object.fromEntries(searchParams), ...parameters };
+      const given = method === "GET" ? query : await readJson(incoming);
+      const { "idempotency-key": key } = incoming.headers;
+      const id = key && method === "POST" ? `${path} ${String(key)}` : "";
+      const first = answered.get(id);
+      if (first !== undefined && first.request !== JSON.stringify(given))
+        throw new ServiceError(422, "key_reused", "This Idempotency-Key came with another request before.");
+      const reply = first?.reply ?? Response.json(carryOut(operation, account, given), { status });
+      if (id !== "") answered.set(id, { request: JSON.stringify(given), reply });
+      return reply.clone();
     },
   }));
   const document = openApiDocument(url);
   const documentPath = /^\/api\/v1\/openapi\.json$/;
   return [...routes, { methods: ["GET"], path: documentPath, handle: () => Response.json(document) }];
-}
-
-/** The parameters of path and query. A number is written in digits. */
-function parametersOf({ url, parameters }: RouteRequest): object {
-  const query = Array.from(url.searchParams, ([name, text]): [string, string | number] => [
-    name,
-    /^\d+$/.test(text) ? Number(text) : text,
-  ]);
-  return { ...Object.fromEntries(query), ...parameters };
-}
-
-/** The value as the schema parses it, or a 400 whose message begins with the name of the field. */
-function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw new ServiceError(400, "invalid_request", parsed.error.issues.map(describeIssue).join("; "));
-}
-
-function describeIssue(issue: z.core.$ZodIssue): string {
-  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => `${key}: unknown field`).join("; ");
-  return `${issue.path.length > 0 ? issue.path.join(".") : "body"}: ${issue.message}`;
 }
 
 function openApiDocument(url: string): object {

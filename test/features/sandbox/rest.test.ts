@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import { request } from "node:http";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { refusal, startedAt, type TestSandbox, testSandbox } from "./fixture.ts";
@@ -165,27 +163,6 @@ test("an Idempotency-Key that comes with another order is refused", async () => 
   expect(await order(sandbox, "Rivers", '"one"')).toMatchObject(
     refusal(422, "key_reused", "This Idempotency-Key came with another request before."),
   );
-  expect(await jobsOf(sandbox)).toHaveLength(1);
-});
-
-test("an Idempotency-Key is refused while the first request with it still runs", async () => {
-  const sandbox = await testSandbox();
-  const headers = {
-    authorization: `Bearer ${sandbox.apiKey}`,
-    "content-type": "application/json",
-    "idempotency-key": '"one"',
-    expect: "100-continue",
-  };
-  const slow = request(`${sandbox.url}${GENERATE}`, { method: "POST", headers });
-  slow.flushHeaders();
-  await once(slow, "continue");
-
-  expect((await order(sandbox, "Tides", '"one"')).status).toBe(409);
-
-  slow.end('{"topic": "Tides"}');
-
-  const [response] = await once(slow, "response");
-  expect(Object(response).statusCode).toBe(201);
   expect(await jobsOf(sandbox)).toHaveLength(1);
 });
 
