@@ -9,7 +9,7 @@ import { badResponseError, mcpToolError, type Operation } from "./errors.ts";
 import { objectOf } from "./openapi.ts";
 import { platformIn, UNKNOWN_PLATFORM } from "./platforms.ts";
 import type { RequestSender } from "./request-sender.ts";
-import { type ConnectedPlatform, itemsOf, MAX_ID, MAX_RESULTS, type ParsedResponse } from "./responses.ts";
+import { type ConnectedPlatform, MAX_ID, MAX_RESULTS, type ParsedResponse } from "./responses.ts";
 
 /** The SDK ends this much before the call, and a request this much before the SDK: its error says why. */
 const MARGIN_MS = 500;
@@ -95,10 +95,8 @@ function jsonWithin(text: string): string {
 export function readPlatforms(value: unknown): readonly ConnectedPlatform[] | undefined {
   if (value === null) return [];
   const { platforms, ...fields } = objectOf(value);
-  const lists = Object.values(fields)
-    .map(itemsOf)
-    .filter((items) => items !== undefined);
-  const list = itemsOf(value) ?? itemsOf(platforms) ?? (lists.length === 1 ? lists[0] : undefined);
+  const lists = Object.values(fields).filter((field) => Array.isArray(field));
+  const [list] = [value, platforms, lists.length === 1 && lists[0]].filter((each) => Array.isArray(each));
   const read = list?.slice(0, MAX_RESULTS).flatMap((item) => readPlatform(item) ?? []);
   const isReadable = list?.length === 0 || read?.some(({ platform }) => platform !== UNKNOWN_PLATFORM);
   return isReadable === true ? read : undefined;

@@ -96,13 +96,6 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
       Reflect.set(tidied, "unsafeLinksLeftOut", unsafeLinks);
     return tidied;
   };
-  const parse = (json: string): unknown => {
-    try {
-      return tidy(JSON.parse(json));
-    } catch {
-      return undefined;
-    }
-  };
   return {
     tidy,
     /** The tidied title of a page, or the text of anything else; undefined if there is none. */
@@ -114,18 +107,13 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
     },
     /** The tidied JSON of a text; undefined if the text isn't JSON. */
     parse(text: string): unknown {
-      const json = boundJson(text, MAX_ITEMS);
-      return parse(json) ?? parse(withoutNaN(json));
+      try {
+        return tidy(JSON.parse(boundJson(text, MAX_ITEMS)));
+      } catch {
+        return undefined;
+      }
     },
   };
-}
-
-/** JSON as Python writes it, with null for NaN and Infinity. Texts are matched, too, so that they stay. */
-function withoutNaN(json: string): string {
-  // Nothing here has to go back, whatever the text.
-  return json.replace(/"(?:[^"\\]+|\\.?)*"?|-?\b(?:NaN|Infinity)\b/gs, (token) =>
-    token.startsWith('"') ? token : "null",
-  );
 }
 
 /** An https link that needs no parser to be found safe: without a user, a password or a port. */
@@ -164,42 +152,14 @@ export interface VideosQuery {
   readonly cursor?: string | undefined;
 }
 
-/** The items of a list. PHP writes a list with gaps as an object whose names are numbers. */
-export function itemsOf(value: unknown): readonly unknown[] | undefined {
-  if (Array.isArray(value)) {
-    const items: readonly unknown[] = value;
-    return items;
-  }
-  if (typeof value !== "object" || value === null) return undefined;
-  const names = Object.keys(value);
-  return names.length > 0 && names.every((name) => /^\d+$/.test(name)) ? Object.values(value) : undefined;
-}
-
 /** A list without the items that can't be read. Fails if none can. */
 function readableItems<Item>(schema: z.ZodType<Item>, max: number) {
-  return z.unknown().transform((value, context): Item[] => {
-    const items = itemsOf(value)?.slice(0, max);
-    const readable = items?.flatMap((item) => schema.safeParse(item).data ?? []) ?? [];
-    if (readable.length > 0 || items?.length === 0) return readable;
-    context.addIssue("no list, or no item can be read");
+  return z.array(z.unknown()).transform((items, context): Item[] => {
+    const readable = items.slice(0, max).flatMap((item) => schema.safeParse(item).data ?? []);
+    if (readable.length > 0 || items.length === 0) return readable;
+    context.addIssue("no item can be read");
     return z.NEVER;
   });
-}
-
-/** The fields in which an object in a link's place may have the link. */
-const LINKS_WITHIN = ["url", "videoUrl", "link", "href"] as const;
-
-/** The link, or the link in an object or list in its place. Unsafe links are removed already. */
-function linkIn(value: unknown): string | undefined {
-  if (typeof value !== "object" || value === null) return typeof value === "string" ? value : undefined;
-  const items = itemsOf(value);
-  if (items !== undefined) return linkIn(items[0]);
-  const texts = LINKS_WITHIN.map((name): unknown => Reflect.get(value, name));
-  return texts.find((text): text is string => typeof text === "string" && /^https?:/i.test(text));
-}
-
-function linksIn(value: unknown): string[] {
-  return (itemsOf(value) ?? [value]).slice(0, MAX_CLIPS).flatMap((item) => linkIn(item) ?? []);
 }
 
 const status = z.string().min(1);
@@ -207,7 +167,11 @@ const jobId = z
   .union([z.string(), z.int().transform(String)])
   .pipe(z.string().min(1).max(MAX_ID))
   .transform(jobIdFrom);
-const link = z.unknown().transform(linkIn).optional();
+const link = z.string().optional().catch(undefined);
+const links = z
+  .array(z.unknown())
+  .catch([])
+  .transform((items) => items.slice(0, MAX_CLIPS).filter((item) => typeof item === "string"));
 /** The status of a job whose own status can't be read. */
 const UNREADABLE_STATUS = "unknown";
 
@@ -219,7 +183,7 @@ const count = z.number().optional();
 export const jobStatusSchema = z
   .looseObject({
     status: status.optional().catch(undefined),
-    videoUrls: z.unknown().transform(linksIn).default([]),
+    videoUrls: links,
     audioUrl: link,
     finalVideoUrl: link,
     // Progress only illustrates the status, whose links the user has paid for.

@@ -187,19 +187,19 @@ const WRITERS: readonly Writer[] = [
     read: [STARTED, RUNNING, { results: [{ platform: "tiktok", ok: true, error: "" }] }, { videos: [] }, []],
   },
   {
-    who: "PHP, whose lists with gaps are objects, and whose empty objects are lists",
+    who: "PHP, whose empty objects are lists, and whose empty values are false",
     answers: {
       generate: { ...STARTED, progress: [] },
       status: {
         status: "processing",
-        videoUrls: { 1: CLIP },
+        videoUrls: [CLIP],
         audioUrl: false,
         finalVideoUrl: "",
         progress: [],
       },
-      publish: { results: { 1: { platform: "tiktok", ok: true, url: CLIP } } },
-      videos: { videos: { 3: { ...STARTED, finalVideoUrl: false } }, nextCursor: false },
-      accounts: { platforms: { 0: { platform: "tiktok" }, 2: { platform: "youtube" } } },
+      publish: { results: [{ platform: "tiktok", ok: true, url: CLIP }] },
+      videos: { videos: [{ ...STARTED, finalVideoUrl: false }], nextCursor: false },
+      accounts: { platforms: [{ platform: "tiktok" }, { platform: "youtube" }] },
     },
     read: [
       { ...STARTED, progress: [] },
@@ -232,8 +232,8 @@ const WRITERS: readonly Writer[] = [
       generate: { jobId: JOB_ID },
       status: {
         status: "processing",
-        videoUrls: [{ id: 1, url: CLIP }, { id: 2 }],
-        finalVideoUrl: { url: FINAL },
+        videoUrls: [{ id: 1 }, CLIP],
+        finalVideoUrl: FINAL,
       },
       publish: { results: [{ platform: "tiktok", ok: true }, { error: "x" }, "youtube"] },
       videos: { videos: [{ status: "failed" }, STARTED, 7], nextCursor: { after: OTHER_JOB_ID } },

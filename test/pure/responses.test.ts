@@ -112,23 +112,6 @@ test("keeps a property that is named __proto__", () => {
   expect({}).not.toHaveProperty("polluted");
 });
 
-test("reads JSON as Python writes it, with NaN and Infinity", () => {
-  const text = 'NaN, "Infinity" \\';
-  const json = `{"jobId":"a","eta":NaN,"list":[Infinity,-Infinity,1],"text":${JSON.stringify(text)},"n":{"NaN":NaN}}`;
-
-  expect(remote.parse(json)).toEqual({ jobId: "a", list: [1], text, n: {} });
-});
-
-test.each([
-  '{"a":NaN',
-  '{"a":"NaN',
-  `{"a":NaN,"b":"${'\\"'.repeat(500_000)}`,
-  `{"a":NaN,"b":"${"x".repeat(1_000_000)}\\`,
-  "NaNaNaN",
-])("reads nothing of JSON with NaN that is broken otherwise: %#", (json) => {
-  expect(remote.parse(json)).toBeUndefined();
-});
-
 const job = (link: string) => ({ videoUrls: [link, CLIP, link], audioUrl: link, finalVideoUrl: link });
 
 test("keeps https links, trims them and encodes their spaces", () => {
@@ -211,30 +194,25 @@ const OTHER_CLIP = "https://cdn.example/2.mp4";
 
 test.each<[unknown, readonly string[]]>([
   [
-    [{ thumbnail: OTHER_CLIP, url: CLIP }, { seconds: 4 }, 7, OTHER_CLIP],
+    [CLIP, { seconds: 4 }, 7, OTHER_CLIP],
     [CLIP, OTHER_CLIP],
   ],
-  [{ 0: CLIP, 2: OTHER_CLIP }, [CLIP, OTHER_CLIP]],
-  [CLIP, [CLIP]],
   [false, []],
-  [{ href: CLIP }, [CLIP]],
 ])("reads clips in the form %j", (videoUrls, read) => {
   expect(jobStatusSchema.parse(tidy({ status: "x", videoUrls }))).toEqual({ status: "x", videoUrls: read });
 });
 
-test.each<[unknown, object]>([
-  [{ url: CLIP }, { audioUrl: CLIP, finalVideoUrl: CLIP }],
-  [[CLIP], { audioUrl: CLIP, finalVideoUrl: CLIP }],
-  [false, {}],
-  [7, {}],
-])("reads a job and a video with a link in the form %j", (link, read) => {
-  const fields = { status: "x", audioUrl: link, finalVideoUrl: link };
+test.each<[unknown]>([[false], [{ url: CLIP }]])(
+  "reads a job and a video whose link has the form %j, without it",
+  (link) => {
+    const fields = { status: "x", audioUrl: link, finalVideoUrl: link };
 
-  expect(jobStatusSchema.parse(tidy(fields))).toEqual({ status: "x", videoUrls: [], ...read });
-  expect(videoPageSchema.parse(tidy({ videos: [{ jobId: "a", ...fields }] })).videos).toEqual([
-    { jobId: "a", ...fields, finalVideoUrl: undefined, ...read, audioUrl: link },
-  ]);
-});
+    expect(jobStatusSchema.parse(tidy(fields))).toEqual({ status: "x", videoUrls: [] });
+    expect(videoPageSchema.parse(tidy({ videos: [{ jobId: "a", ...fields }] })).videos).toEqual([
+      { jobId: "a", ...fields, finalVideoUrl: undefined, audioUrl: link },
+    ]);
+  },
+);
 
 test.each([5, null, { name: "completed" }, ""])("reads the links of a job whose status is %j", (status) => {
   expect(jobStatusSchema.parse(tidy({ status, finalVideoUrl: CLIP }))).toEqual({
@@ -259,24 +237,18 @@ test.each<[unknown, string | undefined]>([
   });
 });
 
-test.each<[unknown]>([
-  [[{ status: "x" }, { jobId: "a", status: "x" }, null, "b", 7, []]],
-  [{ 3: { jobId: "a", status: "x" } }],
-])("reads the videos that can be read of %j", (videos) => {
-  expect(videoPageSchema.parse(tidy({ videos })).videos).toEqual([{ jobId: "a", status: "x" }]);
-});
+test.each<[unknown]>([[[{ status: "x" }, { jobId: "a", status: "x" }, null, "b", 7, []]]])(
+  "reads the videos that can be read of %j",
+  (videos) => {
+    expect(videoPageSchema.parse(tidy({ videos })).videos).toEqual([{ jobId: "a", status: "x" }]);
+  },
+);
 
 test("reads a numeric id of a job that was paid for", () => {
   expect(startedJobSchema.parse({ jobId: 42, status: 1 })).toEqual({ jobId: "42", status: "processing" });
   expect(videoPageSchema.parse({ videos: [{ jobId: 42, status: "x" }] }).videos).toEqual([
     { jobId: "42", status: "x" },
   ]);
-});
-
-test("reads results in an object with numbers as names, as PHP writes lists with gaps", () => {
-  const posted = { platform: "x", ok: true };
-
-  expect(publicationSchema.parse({ results: { 1: posted, 4: { ok: true } } }).results).toEqual([posted]);
 });
 
 test("reads a list that has a video without a status", () => {
@@ -315,7 +287,6 @@ test.each<[string, unknown]>([
   ["objects in an object", { platforms: [{ platform: "tiktok" }, { platform: "youtube" }], total: [2] }],
   ["the only list in an object", { accounts: ["tiktok", "youtube"], total: 2 }],
   ["a list with other things in it", [{ platform: "tiktok" }, 7, "youtube", [], "", true]],
-  ["an object with numbers as names", { platforms: { 0: "tiktok", 2: "youtube" } }],
 ])("reads the connected platforms from %s", (_, value) => {
   expect(readPlatforms(value)).toEqual([{ platform: "tiktok" }, { platform: "youtube" }]);
 });
