@@ -22,8 +22,8 @@ const MAX_WAIT_MS = 3_600_000;
 
 /** Numbers from here on (the year 2001) are times, not durations. */
 const FIRST_TIME = 1e9;
-/** The minimum time between two resets that are compared. */
-const MIN_BETWEEN_SAMPLES_MS = 2_000;
+/** A larger reset counts milliseconds, and so do all later ones: few windows last longer than an hour. */
+const MAX_RESET_SECONDS = 3_600;
 
 /** One account's rate limit, shared by the whole process. Times: milliseconds of the monotonic clock. */
 export class RateLimiter {
@@ -31,9 +31,7 @@ export class RateLimiter {
   #limit = Infinity; // requests per window; Infinity until the service has named one
   #remaining = Infinity; // as last reported, not counting what is in flight
   #resetsAtMs = Infinity; // end of the window; Infinity if the service does not say, or it is over
-  #resetUnitMs: 1 | 1000 | undefined; // of a reset that counts from now, once two samples have shown it
-  #hasLongReset = false; // true once a reset was too many seconds for a window
-  #lastReset = { count: 0, atMs: -Infinity }; // the previous sample
+  #resetUnitMs: 1 | 1000 = 1000; // of a reset that counts from now
   #pausedUntilMs = -Infinity; // set by a 429; nothing is sent before
   #inFlight = 0;
 
@@ -94,27 +92,15 @@ export class RateLimiter {
     if (retryAfterMs !== undefined) this.#remaining = this.#limit;
   }
 
-  /** The reset in milliseconds from now. Its unit is not documented: magnitude and progress tell it. */
+  /** The reset in milliseconds from now. Its unit is not documented: its magnitude tells it. */
   #readResetMs(headers: ResponseHeaders): number | undefined {
     const header = headers["x-ratelimit-reset"];
     const count = readNumber(header);
     if (count === undefined || count >= FIRST_TIME)
       return msUntil(header, serviceNowMs(headers, this.#clock.now()));
-    this.#compareResets({ count, atMs: this.#clock.monotonicMs() });
-    this.#hasLongReset ||= count > 3_600;
-    // Most windows last an hour at most. After a wrong guess the service says that a request came too soon.
-    const unitMs = this.#resetUnitMs ?? (this.#hasLongReset ? 1 : 1000);
-    return Math.min(MAX_WAIT_MS, unitMs * count);
-  }
-
-  /** Within a window, a reset goes down by a thousand in a second if it counts milliseconds, else by one. */
-  #compareResets(sample: { readonly count: number; readonly atMs: number }): void {
-    const wentDown = this.#lastReset.count - sample.count;
-    const passedMs = sample.atMs - this.#lastReset.atMs;
-    // Over a shorter time, rounding and delays could look like either.
-    if (passedMs < MIN_BETWEEN_SAMPLES_MS) return;
-    this.#lastReset = sample;
-    if (wentDown > 0) this.#resetUnitMs = wentDown < passedMs / 30 ? 1000 : 1;
+    // After a wrong guess the service says that a request came too soon.
+    if (count > MAX_RESET_SECONDS) this.#resetUnitMs = 1;
+    return Math.min(MAX_WAIT_MS, this.#resetUnitMs * count);
   }
 }
 

@@ -104,38 +104,6 @@ test("reads resets in milliseconds once the service has counted in them", () => 
   expect(limiter.waitMs("user")).toBeLessThanOrEqual(9_000);
 });
 
-test("tells seconds from milliseconds by two resets of one window", () => {
-  for (const [first, passedMs, second, leftMs] of [
-    [43_200, 5_000, 43_195, 3_600_000],
-    [3_000, 5_000, 2_995, 2_995_000],
-    [8_000, 5_000, 3_000, 3_000],
-    [3_000, 2_500, 500, 500],
-    [50_000, 5_000, 45_000, 45_000],
-  ] as const) {
-    const { clock, limiter } = setup();
-    acquire(limiter).release(ok(limitHeaders(60, 30, first)));
-    clock.ms += passedMs;
-    acquire(limiter).release(ok(limitHeaders(60, 0, second)));
-
-    expect([first, second, limiter.waitMs("user")]).toEqual([first, second, leftMs + 1_000]);
-  }
-});
-
-test("infers no unit from two answers at almost the same moment, or from two windows", () => {
-  const { clock, limiter } = setup();
-  for (const [afterMs, reset] of [
-    [0, 60],
-    [10, 59],
-    [30_000, 60],
-  ] as const) {
-    clock.ms += afterMs;
-    acquire(limiter).release(ok(limitHeaders(60, 30, reset)));
-  }
-  acquire(limiter).release(ok(limitHeaders(60, 0, 60)));
-
-  expect(limiter.waitMs("user")).toBe(61_000);
-});
-
 test("reads a limit of 0 on good answers as no limit", () => {
   const { limiter, waits } = setup();
   acquire(limiter).release(ok(limitHeaders(60, 1, 50)));
