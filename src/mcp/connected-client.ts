@@ -4,7 +4,6 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
-  type JSONRPCMessage,
   type McpServer,
   type ServerContext,
 } from "@modelcontextprotocol/server";
@@ -17,30 +16,23 @@ export type McpRequest = ServerContext["mcpReq"];
 
 export class ConnectedClient {
   #capabilities: unknown;
-  #name: unknown;
-  #conversation = 0;
+  /** Changes with each `initialize`, which certainly ends a conversation. */
+  conversation = 0;
 
   /** Hooks for the transport. The key is the method. */
   readonly hooks: Readonly<Record<string, Hook>> = {
     initialize: {
       inbound: (message) => {
         this.#capabilities = valueAt(message, "params", "capabilities");
-        this.#conversation += 1;
+        this.conversation += 1;
       },
     },
     "server/discover": {
       inbound: (message) => {
         this.#capabilities = valueAt(message, "params", "_meta", CLIENT_CAPABILITIES_META_KEY);
-        this.#compareName(message);
       },
     },
-    "tools/call": { inbound: (message) => this.#compareName(message) },
   };
-
-  /** Changes when a conversation certainly ends: with each `initialize`, and when a client of another name calls. */
-  get conversation(): number {
-    return this.#conversation;
-  }
 
   get canAsk(): boolean {
     return canShowForms(this.#capabilities);
@@ -49,14 +41,6 @@ export class ConnectedClient {
   /** True for a legacy client that declares tasks. A modern one declares them with each request. */
   get hasLegacyTasks(): boolean {
     return valueAt(this.#capabilities, "tasks") !== undefined;
-  }
-
-  /** A modern client gives its name with each request. */
-  #compareName(message: JSONRPCMessage): void {
-    const name = valueAt(message, "params", "_meta", CLIENT_INFO_META_KEY, "name");
-    if (name === undefined || name === this.#name) return;
-    this.#name = name;
-    this.#conversation += 1;
   }
 }
 

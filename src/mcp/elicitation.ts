@@ -2,7 +2,7 @@
 // its answer and calls again; a legacy one gets it while its call waits. Only a yes to this question counts, or an
 // earlier one to a series.
 
-import { type InputRequiredResult, inputRequired } from "@modelcontextprotocol/server";
+import { CLIENT_INFO_META_KEY, type InputRequiredResult, inputRequired } from "@modelcontextprotocol/server";
 import { type Clock, pause, repeat } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { inSentences } from "../sentences.ts";
@@ -28,7 +28,6 @@ const FIELD = "decision";
 const MAX_ANSWER_MS = 5 * 60_000;
 /** Some clients leave a form open when its call has ended. */
 const MAX_FORM_MS = 24 * 3_600_000;
-const WAITING = "Waiting for the user's answer.";
 /** Clients give up on a call that is silent for a minute. */
 const PROGRESS_MS = 20_000;
 /** A series ends if no order was made for so long. */
@@ -36,7 +35,7 @@ const MAX_SERIES_PAUSE_MS = 3_600_000;
 
 /** A yes to further questions. Times are milliseconds since the epoch. */
 interface Series {
-  readonly conversation: number;
+  readonly conversation: string;
   readonly sinceMs: number;
   readonly lastMs: number;
 }
@@ -48,9 +47,6 @@ interface Connection {
   readonly client: Pick<ConnectedClient, "conversation">;
 }
 
-/** A sentence about a yes that came too late, for the next result about its subject. */
-type TooLate = Pick<Question, "jobId" | "tooLate">;
-
 /** The questions of one connection. */
 export class Elicitation {
   readonly #connection: Connection;
@@ -59,7 +55,8 @@ export class Elicitation {
   #series: Series | undefined;
   /** Legacy protocol: the last question that offers a series. The next one waits for its answer. */
   #lastOffer: Promise<unknown> = Promise.resolve();
-  #tooLate: readonly TooLate[] = [];
+  /** The questions whose yes came too late, for the next result about their subject. */
+  #tooLate: readonly Question[] = [];
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -79,7 +76,8 @@ export class Elicitation {
     const isAnswer =
       isModern && (request.inputResponses !== undefined || request.requestState() !== undefined);
     const mayAsk = canAsk(server, request);
-    const { conversation } = this.#connection.client;
+    const conversation = this.#conversationOf(request);
+    if (this.#series?.conversation !== conversation) this.#series = undefined;
     if (!isAnswer && !mayAsk) return "not asked";
     const question = await describe();
     // An answer to this very question counts before one to a series, and to any question before none.
@@ -88,12 +86,12 @@ export class Elicitation {
     const ask = async () =>
       this.#agreedEarlier(question) ??
       this.#judge(question, conversation, await this.#ask(request, question));
-    const stop = repeat(this.#connection.clock, PROGRESS_MS, () => {
-      if (!request.signal.aborted) void progress.notifyAlive(WAITING);
-    });
     // One form at a time, as its answer may make the others needless.
     const asked = question.yesToAll === undefined ? ask() : this.#lastOffer.then(ask);
     if (question.yesToAll !== undefined) this.#lastOffer = asked.catch(() => {});
+    const stop = repeat(this.#connection.clock, PROGRESS_MS, () => {
+      if (!request.signal.aborted) void progress.notify();
+    });
     return asked.finally(stop);
   }
 
@@ -102,10 +100,16 @@ export class Elicitation {
    * for any.
    */
   takeTooLate(names: (jobId: string) => boolean): string | undefined {
-    const isAbout = ({ jobId }: TooLate) => jobId === undefined || names(jobId);
+    const isAbout = ({ jobId }: Question) => jobId === undefined || names(jobId);
     const taken = this.#tooLate.filter(isAbout);
     this.#tooLate = this.#tooLate.filter((one) => !isAbout(one));
     return taken.length === 0 ? undefined : inSentences(...taken.map(({ tooLate }) => tooLate));
+  }
+
+  /** Changes when a conversation certainly ends. A modern client gives its name with each request. */
+  #conversationOf({ envelope }: McpRequest): string {
+    const name = valueAt(envelope, CLIENT_INFO_META_KEY, "name");
+    return JSON.stringify([this.#connection.client.conversation, name]);
   }
 
   /** The yes to a series that covers this question. */
@@ -113,14 +117,13 @@ export class Elicitation {
     const series = this.#series;
     if (yesToAll === undefined || series === undefined) return undefined;
     const nowMs = this.#connection.clock.now();
-    const isOtherConversation = series.conversation !== this.#connection.client.conversation;
-    const isOver = isOtherConversation || Math.abs(nowMs - series.lastMs) >= MAX_SERIES_PAUSE_MS;
+    const isOver = Math.abs(nowMs - series.lastMs) >= MAX_SERIES_PAUSE_MS;
     this.#series = isOver ? undefined : { ...series, lastMs: nowMs };
     return isOver ? undefined : { sinceMs: series.sinceMs };
   }
 
   /** Throws for anything but a yes, which also ends a series. */
-  #judge(question: Question, conversation: number, answer: unknown): Consent {
+  #judge(question: Question, conversation: string, answer: unknown): Consent {
     const choice = valueAt(answer, "content", FIELD);
     if (!isYes(question, answer)) {
       this.#series = undefined;
@@ -147,9 +150,9 @@ export class Elicitation {
       });
     const isOver = new AbortController();
     const time = pause(this.#connection.clock, MAX_ANSWER_MS, AbortSignal.any([signal, isOver.signal]));
-    const first = await Promise.race([answer.then((given) => ({ given })), time]);
+    const given = await Promise.race([answer, time]);
     isOver.abort();
-    if (first !== undefined && !signal.aborted) return first.given;
+    if (given !== undefined && !signal.aborted) return given;
     void answer.then((late) => {
       if (isYes(question, late)) this.#tooLate = [...this.#tooLate, question];
       else this.#series = undefined;
@@ -159,11 +162,11 @@ export class Elicitation {
 
   /** The answer that the call brings. An answer to another question has this one asked. */
   #answerTo(request: McpRequest, question: Question, mayAsk: boolean): unknown {
-    const state = request.requestState();
-    const key = typeof state === "string" ? this.#open.get(state) : undefined;
-    if (typeof state === "string") this.#open.delete(state);
+    const state = String(request.requestState());
+    const isOwn = this.#open.get(state) === question.key;
+    this.#open.delete(state);
     const answer = request.inputResponses?.[ANSWER];
-    if (key === question.key) return answer;
+    if (isOwn) return answer;
     if (!isYes(question, answer)) this.#series = undefined;
     return mayAsk ? this.#askModern(question) : undefined;
   }
@@ -171,33 +174,23 @@ export class Elicitation {
   #askModern(question: Question): never {
     const requestState = crypto.randomUUID();
     this.#open.set(requestState, question.key);
-    throw new AskUser(
-      inputRequired({
-        inputRequests: { [ANSWER]: inputRequired.elicit(formFor(question)) },
-        requestState,
-      }),
-    );
+    const inputRequests = { [ANSWER]: inputRequired.elicit(formFor(question)) };
+    throw new AskUser(inputRequired({ inputRequests, requestState }));
   }
 }
 
 /** A form with one choice and nothing preselected. Some clients preselect the first all the same: that is the no. */
 function formFor({ message, yes, no, yesToAll }: Question) {
   const choices = [no, yes, ...(yesToAll === undefined ? [] : [yesToAll])];
+  // Some show the title alone.
+  const decision = { type: "string" as const, title: `${yes}?`, enum: choices };
   return {
     message,
-    requestedSchema: {
-      type: "object" as const,
-      // Some show the title alone.
-      properties: { [FIELD]: { type: "string" as const, title: `${yes}?`, enum: choices } },
-      required: [FIELD],
-    },
+    requestedSchema: { type: "object" as const, properties: { [FIELD]: decision }, required: [FIELD] },
   };
 }
 
-function isYes({ yes, yesToAll }: Question, answer: unknown): boolean {
+function isYes({ yes, yesToAll = yes }: Question, answer: unknown): boolean {
   const choice = valueAt(answer, "content", FIELD);
-  return (
-    valueAt(answer, "action") === "accept" &&
-    (choice === yes || (choice !== undefined && choice === yesToAll))
-  );
+  return valueAt(answer, "action") === "accept" && (choice === yes || choice === yesToAll);
 }

@@ -45,36 +45,23 @@ export class Progress {
   }
 
   /**
-   * Notifies the client of how far the job is: one step per clip, and one for the end. False if the client did not
-   * ask for progress, or has left.
+   * Notifies the client of how far the job is: one step per clip, and one for the end. Without a job, the call waits
+   * for the user. False if the client did not ask for progress, or has left.
    */
-  async notify(job: Job): Promise<boolean> {
-    const { completed = 0, failed = 0, total } = job.progress ?? {};
-    const steps = total === undefined ? undefined : total + 1;
-    const finished = job.done ? (steps ?? 0) : completed + failed;
-    const progress = finished > this.#last ? finished : this.#last + SMALL_STEP;
-    // The last step is the end's.
-    if (steps !== undefined && progress > (job.done ? steps : steps - SMALL_STEP)) return false;
-    return this.#send(progress, {
-      ...(steps !== undefined && { total: steps }),
-      message: describeProgress(job),
-    });
-  }
-
-  /** Notifies the client that the call goes on, without a step. */
-  async notifyAlive(message: string): Promise<void> {
-    await this.#send(this.#last + SMALL_STEP, { message });
-  }
-
-  async #send(
-    progress: number,
-    more: { readonly total?: number; readonly message: string },
-  ): Promise<boolean> {
+  async notify(job?: Job): Promise<boolean> {
     const { _meta, notify } = this.#request;
     const progressToken = _meta?.progressToken;
     if (progressToken === undefined) return false;
+    const { completed = 0, failed = 0, total = Infinity } = job?.progress ?? {};
+    const end = total + 1;
+    const isEnd = job?.done === true;
+    const finished = isEnd && end < Infinity ? end : completed + failed;
+    const progress = finished > this.#last ? finished : this.#last + SMALL_STEP;
+    // The last step is the end's.
+    if (progress > (isEnd ? end : end - SMALL_STEP)) return false;
     this.#last = progress;
-    const params = { progressToken, progress, ...more };
+    const message = job === undefined ? "Waiting for the user's answer." : describeProgress(job);
+    const params = { progressToken, progress, ...(end < Infinity && { total: end }), message };
     return notify({ method: "notifications/progress", params }).then(
       () => true,
       () => false,

@@ -290,7 +290,7 @@ class Process {
       const [server, request, progress] = [
         { getClientCapabilities: () => ({ elicitation: {} }) },
         { signal: new AbortController().signal, send },
-        { notifyAlive() {} },
+        { notify() {} },
       ] as unknown as [Server, ServerContext["mcpReq"], Progress];
       call.consent = "refused";
       await elicitation.confirm(server, request, progress, async () => ({
