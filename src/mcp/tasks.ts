@@ -23,7 +23,7 @@ import { invalidParams, readError, successResult } from "./results.ts";
 import { TASKS_EXTENSION } from "./server.ts";
 import { valueAt } from "../value-at.ts";
 
-/** The part of a task that both protocols have in common. */
+/** A task, without what each protocol has other names for. */
 interface Task {
   readonly taskId: string;
   readonly status: "working" | "completed" | "cancelled";
@@ -34,16 +34,8 @@ interface Task {
 
 /** The answers come from the job book, so a client may ask more often than the service is polled. */
 const POLL_INTERVAL_MS = 2_000;
-/** Each protocol has its own names for these. */
-const MODERN = { ttlMs: null, pollIntervalMs: POLL_INTERVAL_MS };
-const LEGACY = { ttl: null, pollInterval: POLL_INTERVAL_MS };
 const CANCELLED =
   "Nothing waits for this video any more. Its render goes on and was paid for: get_video_status shows it, and it need not be generated again.";
-
-/** The methods of one protocol, by their names. Each gets the task as it is now. */
-type Methods = Readonly<
-  Record<`tasks/${string}`, (task: Task, request: McpRequest) => Result | Promise<Result>>
->;
 
 /** The tasks of one connection. */
 export class Tasks {
@@ -62,36 +54,29 @@ export class Tasks {
     const isModern = era === "modern";
     if (this.#application.config.readOnly || !(isModern || this.#client.hasLegacyTasks)) return;
     const params = z.looseObject({ taskId: z.string() });
-    for (const [method, answer] of Object.entries(isModern ? this.#modern : this.#legacy))
-      server.setRequestHandler(method, { params }, async ({ taskId }, { mcpReq }) => {
+    /** Answers with what it returns for the task as it is now. */
+    const serve = (method: string, answer: (task: Task, request: McpRequest) => Result | Promise<Result>) =>
+      server.setRequestHandler(`tasks/${method}`, { params }, async ({ taskId }, { mcpReq }) => {
         if (isModern) requireExtension(mcpReq);
         return answer(await this.#refresh(taskId, mcpReq.signal), mcpReq);
       });
-  }
-
-  readonly #modern: Methods = {
-    "tasks/get": async (task) => ({
-      ...task,
-      ...MODERN,
-      ...(task.status === "completed" && { result: await this.#result(task.taskId) }),
-    }),
-    "tasks/cancel": (task) => ({ ...this.#cancel(task), ...MODERN }),
+    serve("get", async (task) => ({
+      ...onWire(task, isModern),
+      ...(isModern && task.status === "completed" && { result: await this.#result(task.taskId) }),
+    }));
+    serve("cancel", ({ taskId, status }) => {
+      if (status === "working") this.#followed.get(taskId)?.abort();
+      else if (!isModern) throw invalidParams(`The task can't be cancelled: it is ${status}.`);
+      return onWire(this.#taskOf(taskId), isModern);
+    });
     // No task ever asks for input.
-    "tasks/update": () => ({}),
-  };
-
-  readonly #legacy: Methods = {
-    "tasks/get": (task) => ({ ...task, ...LEGACY }),
-    "tasks/cancel": (task) => {
-      if (task.status !== "working")
-        throw invalidParams(`The task can't be cancelled: it is ${task.status}.`);
-      return { ...this.#cancel(task), ...LEGACY };
-    },
-    "tasks/result": async ({ taskId }, request) => {
-      await this.#untilEnded(taskId, request, new Progress(request));
-      return { ...(await this.#result(taskId)), _meta: { [RELATED_TASK_META_KEY]: { taskId } } };
-    },
-  };
+    if (isModern) serve("update", () => ({}));
+    else
+      serve("result", async ({ taskId }, request) => {
+        await this.#untilEnded(taskId, request, new Progress(request));
+        return { ...(await this.#result(taskId)), _meta: { [RELATED_TASK_META_KEY]: { taskId } } };
+      });
+  }
 
   /**
    * The answer to a call that has started a job: a task if the client takes one and the job has not ended. A legacy
@@ -109,14 +94,12 @@ export class Tasks {
     const isTask = isModern ? declaresExtension(request) : this.#client.hasLegacyTasks && isRequested;
     if (!isTask || hasEnded(this.#application.jobs.get(jobId))) return result;
     this.#follow(jobId);
-    const task = this.#taskOf(jobId);
+    const task = onWire(this.#taskOf(jobId), isModern);
     // A legacy call's progress token is good until its task ends. The extension knows no progress of tasks.
     if (!isModern && request._meta?.progressToken !== undefined)
       void this.#untilEnded(jobId, request, progress);
     // The SDK wants the usual result beside the task, since the tool has an output schema.
-    return isModern
-      ? { ...result, resultType: "task", ...task, ...MODERN }
-      : { ...result, task: { ...task, ...LEGACY } };
+    return isModern ? { ...result, resultType: "task", ...task } : { ...result, task };
   }
 
   /** Ends all waiting. */
@@ -146,23 +129,19 @@ export class Tasks {
   #taskOf(taskId: string): Task {
     const { jobs, config, clock } = this.#application;
     const record = jobs.get(taskId);
-    const { updatedAtMs = startedAtMs(record), followingEnded } = record;
-    const { done } = lastState(record);
     const nowMs = clock.now();
-    const common = {
-      taskId,
-      createdAt: new Date(startedAtMs(record) ?? updatedAtMs ?? nowMs).toISOString(),
-      lastUpdatedAt: new Date(updatedAtMs ?? nowMs).toISOString(),
-    };
-    if (this.#followed.get(taskId)?.signal.aborted === true)
-      return { ...common, status: "cancelled", statusMessage: CANCELLED };
+    const { updatedAtMs = startedAtMs(record) ?? nowMs, followingEnded } = record;
+    const { done } = lastState(record);
+    const isCancelled = this.#followed.get(taskId)?.signal.aborted === true;
     // A job that is no longer polled would be "working" for ever. The task's result says why it ended.
-    if (!done && followingEnded !== undefined)
-      return { ...common, status: "completed", statusMessage: followingEnded };
+    const reason = isCancelled ? CANCELLED : done ? undefined : followingEnded;
+    const summary = () => describe({ ...record, posts: [] }, { config, nowMs }).summary;
     return {
-      ...common,
-      status: done ? "completed" : "working",
-      statusMessage: textFor("model", describe({ ...record, posts: [] }, { config, nowMs }).summary),
+      taskId,
+      status: isCancelled ? "cancelled" : done || reason !== undefined ? "completed" : "working",
+      statusMessage: reason ?? textFor("model", summary()),
+      createdAt: new Date(startedAtMs(record) ?? updatedAtMs).toISOString(),
+      lastUpdatedAt: new Date(updatedAtMs).toISOString(),
     };
   }
 
@@ -181,12 +160,6 @@ export class Tasks {
     });
   }
 
-  /** Stops waiting for the job, whose render goes on. A task that has ended doesn't change. */
-  #cancel({ taskId, status }: Task): Task {
-    if (status === "working") this.#followed.get(taskId)?.abort();
-    return this.#taskOf(taskId);
-  }
-
   /** Polls the job, unless it has ended. The signal fires when its task is cancelled. */
   #follow(jobId: string): AbortSignal {
     const known = this.#followed.get(jobId);
@@ -196,6 +169,13 @@ export class Tasks {
     this.#followed.set(jobId, followed);
     return followed.signal;
   }
+}
+
+/** A task with the names of its protocol. */
+function onWire(task: Task, isModern: boolean) {
+  return isModern
+    ? { ...task, ttlMs: null, pollIntervalMs: POLL_INTERVAL_MS }
+    : { ...task, ttl: null, pollInterval: POLL_INTERVAL_MS };
 }
 
 function declaresExtension({ envelope }: McpRequest): boolean {
