@@ -3,7 +3,6 @@
 
 import { join } from "node:path";
 import { DATABASE_EXAMPLE, parseDatabaseAddress } from "./settings/database-address.ts";
-import { isStartedByBundle } from "./settings/form.ts";
 import { isLoopback } from "./settings/loopback.ts";
 import {
   EXAMPLE_URL,
@@ -293,8 +292,8 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     startsSandbox,
     /** Absent if there are problems, and if this process starts a sandbox, which has its own. */
     service,
-    /** True if the user knows the settings by the titles of the bundle's form. */
-    isBundle: isStartedByBundle(env),
+    /** True if the user knows the settings by the titles of the bundle's form. Its start file says so. */
+    isBundle: env["FACELESS_BUNDLE"] === "true",
     /** Settings that are needed, or guard money, privacy or publicity: tool calls fail with them. */
     problems,
     /** Invalid settings that fell back to their defaults. */

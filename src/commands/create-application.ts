@@ -16,7 +16,6 @@ import type { Clock } from "../clock.ts";
 import { type Config, stopsAll } from "../config.ts";
 import type { OwnLog } from "../log.ts";
 import { notConfiguredError, ServiceClient } from "../service/client.ts";
-import { inWordsOfForm } from "../settings/form.ts";
 import { openJournalStore } from "./open-journal.ts";
 
 type Given = Pick<Application, "config" | "service" | "clock"> &
@@ -109,7 +108,6 @@ export function createApplication(given: Given): Application {
       return guard.close();
     },
     unrecorded: () => journal.unwrittenReason(),
-    nameSettings: config.isBundle ? inWordsOfForm : (text: string) => text,
     guard,
     clock,
     log,

@@ -25,8 +25,6 @@ export interface Application extends Pick<ToolContext, "generateOnce" | "publish
   readonly finishPaidRequests: () => Promise<void>;
   /** Says how far this process's paid and public requests are. */
   readonly guard: Pick<Guard, "isBusy" | "awaitsAnswer" | "hasSent">;
-  /** Replaces the names of settings in an error's text with those that the user knows. */
-  readonly nameSettings: (text: string) => string;
   readonly clock: Clock;
   readonly log: Log;
 }

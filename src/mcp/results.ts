@@ -9,7 +9,8 @@ import {
   errorMeta,
   toBridgeError,
 } from "../errors.ts";
-import { inSentences, textFor } from "../sentences.ts";
+import { type Audience, inSentences, type Text, textFor } from "../sentences.ts";
+import { inWordsOfForm } from "../settings/form.ts";
 import { cutText } from "../text.ts";
 import type { Application } from "./application.ts";
 
@@ -26,26 +27,33 @@ export function successResult(structuredContent: Readonly<Record<string, unknown
 /** The maximum number of characters of a failure, whatever it quotes. */
 const MAX_FAILURE = 5_000;
 
-/** `addition`: further sentences for the model. */
-export function failureResult(
-  error: BridgeError,
-  effect: Effect,
-  { clock, nameSettings }: Pick<Application, "clock" | "nameSettings">,
-  addition?: string,
-): CallToolResult {
-  const text = nameSettings(textFor("model", describeFailure(error, effect, clock.now())));
+type Surroundings = Pick<Application, "clock"> & { config: Pick<Application["config"], "isBundle"> };
+
+/** Says the failure to the model, and in `meta` to programs and to the person who sees the card. */
+function explain(failure: BridgeError, effect: Effect, { config, clock }: Surroundings) {
+  const words = (audience: Audience, text: Text) =>
+    config.isBundle ? inWordsOfForm(textFor(audience, text)) : textFor(audience, text);
   return {
-    content: [{ type: "text", text: inSentences(cutText(text, MAX_FAILURE), addition) }],
-    isError: true,
-    _meta: failureMeta(error, effect, nameSettings),
+    text: cutText(words("model", describeFailure(failure, effect, clock.now())), MAX_FAILURE),
+    meta: {
+      "faceless/error": errorMeta(failure),
+      "faceless/person": words("person", describeOutcome(failure, effect)),
+    },
   };
 }
 
-/** The facts for programs, and what happened in words for the person who sees the card. */
-function failureMeta(error: BridgeError, effect: Effect, nameSettings: Application["nameSettings"]) {
+/** `addition`: further sentences for the model. */
+export function failureResult(
+  failure: BridgeError,
+  effect: Effect,
+  application: Surroundings,
+  addition?: string,
+): CallToolResult {
+  const { text, meta } = explain(failure, effect, application);
   return {
-    "faceless/error": errorMeta(error),
-    "faceless/person": nameSettings(textFor("person", describeOutcome(error, effect))),
+    content: [{ type: "text", text: inSentences(text, addition) }],
+    isError: true,
+    _meta: meta,
   };
 }
 
@@ -53,15 +61,14 @@ function failureMeta(error: BridgeError, effect: Effect, nameSettings: Applicati
 export function readError(
   error: unknown,
   unknown: ProtocolError,
-  { log, clock, nameSettings }: Pick<Application, "log" | "clock" | "nameSettings">,
+  application: Pick<Application, "config" | "clock" | "log">,
   data: Record<string, unknown> = {},
 ): ProtocolError {
   const failure = toBridgeError(error, "rejected");
   if (failure.facts.code === "not_found" && !failure.facts.retryable) return unknown;
-  log.info(failure.message, failure.cause);
-  const details = { ...data, ...failureMeta(failure, "reads", nameSettings) };
-  const text = nameSettings(textFor("model", describeFailure(failure, "reads", clock.now())));
-  return new ProtocolError(ProtocolErrorCode.InternalError, text, details);
+  application.log.info(failure.message, failure.cause);
+  const { text, meta } = explain(failure, "reads", application);
+  return new ProtocolError(ProtocolErrorCode.InternalError, text, { ...data, ...meta });
 }
 
 export function invalidParams(message: string): ProtocolError {

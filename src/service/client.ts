@@ -7,6 +7,7 @@ import type { ConfigProblem, ServiceConfig } from "../config.ts";
 import { BridgeError, notSent, toBridgeError } from "../errors.ts";
 import { isEnded } from "./job.ts";
 import { lazy } from "../lazy.ts";
+import { IN_CLIENT } from "../settings/form.ts";
 import { READ_MS } from "./time-budget.ts";
 import {
   type ConnectedPlatform,
@@ -225,9 +226,9 @@ export function notConfiguredError(problems: readonly ConfigProblem[]): BridgeEr
     `This server is not set up: ${list}.`,
     inSentences(
       ...fixes,
-      say`[Put that into this server's settings in your client.|Set that in the environment of this call.]`,
-      say`[Then restart this server.|]`,
-      needsAccount && say`To try it without an account, [start it with|add] --sandbox.`,
+      say`[Put that into ${IN_CLIENT.settings}.|Set that in the environment of this call.]`,
+      say`[Then ${IN_CLIENT.restart}.|]`,
+      needsAccount && say`To try it without an account, [${IN_CLIENT.addSandbox}|add --sandbox].`,
     ),
     { isForUser: true, failsAgain: true },
   );

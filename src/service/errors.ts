@@ -12,6 +12,7 @@ import {
 } from "../errors.ts";
 import { inSentences, say, type Text } from "../sentences.ts";
 import { cleanServiceText, quote } from "../text.ts";
+import { IN_CLIENT } from "../settings/form.ts";
 import type { ParsedResponse } from "./responses.ts";
 import { isInconclusive, type Method } from "./retry.ts";
 import { readEnvelope, readWords } from "./service-words.ts";
@@ -127,7 +128,7 @@ function refusalOf(
   const refused = `The service refused to ${verb}`;
   if (envelope?.code === "out_of_credits" || status === 402) {
     const fix = isSandbox
-      ? say`Restart [this server or, if it runs by itself, |]the sandbox: it then has new credits.`
+      ? say`[For new credits, ${IN_CLIENT.restart} or, if the sandbox runs by itself, restart that|Restart the sandbox: it then has new credits].`
       : "Add credits to the account.";
     const nextStep = inSentences(fix, "Calling again is safe after that.");
     return ["out_of_credits", `${refused}: the account does not have enough credits`, nextStep, FOR_USER];
@@ -153,7 +154,7 @@ function refusalOf(
   }
   if (status === 401) {
     const place = "in the service's account settings, section API";
-    const use = say`[restart this server with it|set it here]`;
+    const use = say`[${IN_CLIENT.restart} with it|set it here]`;
     const nextStep = say`Check FACELESS_API_KEY: create a key ${place}, and ${use}.`;
     return ["unauthorized", `${refused}: it did not accept the API key`, nextStep, FOR_USER];
   }

@@ -11,21 +11,21 @@ export const FORM_TITLES: Readonly<Record<string, string>> = {
   FACELESS_STATE_DIR: "Folder for the record of orders and posts",
 };
 
-/** The bundle's start file sets this. */
-export function isStartedByBundle(env: Readonly<Record<string, string | undefined>>): boolean {
-  return env["FACELESS_BUNDLE"] === "true";
-}
+/** What a user does with the settings, in words that fit most clients. Sentences take them from here. */
+export const IN_CLIENT = {
+  settings: "this server's settings in your client",
+  restart: "restart this server",
+  addSandbox: "start it with --sandbox",
+};
 
-/** The text with the titles of settings in place of their variables. */
+/** The same words, and the variables, as the page has them. */
+const ON_PAGE: readonly (readonly [string, string])[] = [
+  [IN_CLIENT.settings, "this extension's settings"],
+  [IN_CLIENT.restart, "switch this extension off and on again"],
+  [IN_CLIENT.addSandbox, "turn on “Sandbox” in this extension's settings"],
+  ...Object.entries(FORM_TITLES).map(([name, title]) => [name, `“${title}”`] as const),
+];
+
 export function inWordsOfForm(text: string): string {
-  return text
-    .replace(/\bFACELESS_[A-Z_]*[A-Z]\b/g, (name) => {
-      const title = FORM_TITLES[name];
-      return title === undefined ? name : `“${title}”`;
-    })
-    .replaceAll("this server's settings in your client", "this extension's settings")
-    .replace(/\b([Rr])estart this server\b/g, (_, letter: string) =>
-      letter === "R" ? "Switch this extension off and on again" : "switch this extension off and on again",
-    )
-    .replaceAll("start it with --sandbox", "turn on “Sandbox” in this extension's settings");
+  return ON_PAGE.reduce((changed, [words, onPage]) => changed.replaceAll(words, onPage), text);
 }

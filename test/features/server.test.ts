@@ -95,7 +95,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     });
     expect(result).not.toHaveProperty("structuredContent");
     expect(textOf(result)).toMatch(
-      /not have enough credits .*The service's words: ".* A restarted sandbox has new ones\." This call started no video and spent no credits\. Tell the user: Restart this server/,
+      /not have enough credits .*The service's words: ".* A restarted sandbox has new ones\." This call started no video and spent no credits\. Tell the user: For new credits, restart this server/,
     );
   });
 

@@ -107,7 +107,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = tr
         const failure = toBridgeError(thrown, tool.effect === "reads" ? "rejected" : "unknown");
         log.info(`${tool.name}: ${failure.message}`, failure.cause);
         error = modelFacts(failure.facts);
-        return failureResult(failure, tool.effect, { clock, nameSettings: (text) => text });
+        return failureResult(failure, tool.effect, { clock, config: { isBundle: false } });
       },
     );
     const json = redact(JSON.stringify(result));
