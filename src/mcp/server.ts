@@ -27,8 +27,9 @@ export const JOB = {
   mimeType: "application/json",
 };
 
-const ICON =
+const SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48"><rect x="11" y="2" width="26" height="44" rx="6" fill="#6d28d9"/><path d="M20 16.5v15l12-7.5z" fill="#fff"/></svg>';
+const ICON = `data:image/svg+xml;base64,${Buffer.from(SVG).toString("base64")}`;
 
 export function createServer(config: Config, era: ProtocolEra, client: ConnectedClient): McpServer {
   const { readOnly, sandbox } = config;
@@ -41,13 +42,7 @@ export function createServer(config: Config, era: ProtocolEra, client: Connected
       version: VERSION,
       description: `Makes faceless short videos from a topic${readOnly || config.noPublish ? "" : " and publishes them"}.`,
       websiteUrl: WEBSITE,
-      icons: [
-        {
-          src: `data:image/svg+xml;base64,${Buffer.from(ICON).toString("base64")}`,
-          mimeType: "image/svg+xml",
-          sizes: ["any"],
-        },
-      ],
+      icons: [{ src: ICON, mimeType: "image/svg+xml", sizes: ["any"] }],
     },
     {
       instructions: instructionsFor(config, asksBeforeOrders && client.canAsk),
@@ -59,63 +54,42 @@ export function createServer(config: Config, era: ProtocolEra, client: Connected
         ...(!readOnly && {
           prompts: { listChanged: false },
           extensions: { [APPS_EXTENSION]: {}, ...(isModern && { [TASKS_EXTENSION]: {} }) },
+          ...(!isModern &&
+            client.hasLegacyTasks && { tasks: { cancel: {}, requests: { tools: { call: {} } } } }),
         }),
-        ...(!readOnly &&
-          !isModern &&
-          client.hasLegacyTasks && { tasks: { cancel: {}, requests: { tools: { call: {} } } } }),
       },
     },
   );
   const { server: protocol } = server;
   protocol.setRequestHandler("tools/list", (_request, { mcpReq }) => {
-    const shown = {
-      seconds: maxWaitSeconds(clientInfo(protocol, mcpReq), true),
-      asTask: client.hasLegacyTasks,
-      sandbox,
-      asksUser: asksBeforeOrders && canAsk(protocol, mcpReq),
+    const maxWait = maxWaitSeconds(clientInfo(protocol, mcpReq), true);
+    const asksUser = asksBeforeOrders && canAsk(protocol, mcpReq);
+    /** A tool as this client sees it. */
+    const toListing = (tool: (typeof DECLARATIONS)[number]) => {
+      const { name, title, annotations, startsJob = false } = tool;
+      const description =
+        (sandbox ? tool.sandboxDescription : asksUser ? tool.descriptionIfAsked : undefined) ??
+        tool.description;
+      const schemas = TOOL_SCHEMAS[name];
+      if (schemas === undefined) throw new TypeError(`${name} has no schemas.`);
+      return {
+        name,
+        title,
+        description: textFor("model", description),
+        inputSchema: withMaxWait(schemas.input, maxWait),
+        annotations: { title, ...annotations },
+        ...(startsJob && client.hasLegacyTasks && { execution: { taskSupport: "optional" as const } }),
+        ...(startsJob && { _meta: { ui: { resourceUri: CARD_URI } } }),
+        outputSchema: schemas.output,
+      };
     };
-    return { tools: offered(DECLARATIONS, config).map((tool) => toListing(tool, shown)) };
+    return { tools: offered(DECLARATIONS, config).map(toListing) };
   });
   if (!readOnly) protocol.setRequestHandler("prompts/list", () => ({ prompts: PROMPT_LIST }));
   protocol.setRequestHandler("resources/templates/list", () => ({
     resourceTemplates: [{ name: "job", uriTemplate: JOB_URI_TEMPLATE, ...JOB }],
   }));
   return server;
-}
-
-/** A tool as clients see it, with the longest wait that this client was measured to allow. */
-function toListing(
-  {
-    name,
-    title,
-    description,
-    descriptionIfAsked,
-    sandboxDescription,
-    annotations,
-    startsJob,
-  }: (typeof DECLARATIONS)[number],
-  {
-    seconds,
-    asTask,
-    sandbox,
-    asksUser,
-  }: Readonly<{ seconds: number; asTask: boolean; sandbox: boolean; asksUser: boolean }>,
-) {
-  const schemas = TOOL_SCHEMAS[name];
-  if (schemas === undefined) throw new TypeError(`${name} has no schemas.`);
-  return {
-    name,
-    title,
-    description: textFor(
-      "model",
-      (sandbox ? sandboxDescription : asksUser ? descriptionIfAsked : undefined) ?? description,
-    ),
-    inputSchema: withMaxWait(schemas.input, seconds),
-    annotations: { title, ...annotations },
-    ...(startsJob === true && asTask && { execution: { taskSupport: "optional" as const } }),
-    ...(startsJob === true && { _meta: { ui: { resourceUri: CARD_URI } } }),
-    outputSchema: schemas.output,
-  };
 }
 
 /** The arguments of a tool with this maximum of `waitSeconds`, if that is one of them. */
@@ -140,11 +114,12 @@ function instructionsFor(config: Config, asksUser: boolean): string {
     ? "show them, call generate_video once a video (the user is asked then)"
     : "get their yes unless they left it to you, call generate_video once a video";
   const steps = `Write topics with the user, ${order}, follow with get_video_status, show the link`;
-  const pays = config.sandbox ? "" : `: ${config.noPublish ? "it pays" : "each pays or posts"}`;
-  const rest = !config.noPublish
-    ? `; publish_video only if asked. Never repeat either to check${pays}. No tool shows ${UNSUPPORTED.facts}; ${UNSUPPORTED.videos}; ${UNSUPPORTED.posts}: say so first.`
-    : `. Never repeat generate_video to check${pays}. No tool shows ${UNSUPPORTED.facts}; ${UNSUPPORTED.videos}: say so first.`;
-  return `${purpose}${unset}${sandbox} ${steps}${rest}
+  const [publish, either, pays, posts] = config.noPublish
+    ? ["", "generate_video", "it pays", ""]
+    : ["; publish_video only if asked", "either", "each pays or posts", `; ${UNSUPPORTED.posts}`];
+  const repeat = `Never repeat ${either} to check${config.sandbox ? "" : `: ${pays}`}`;
+  const limits = `No tool shows ${UNSUPPORTED.facts}; ${UNSUPPORTED.videos}${posts}: say so first.`;
+  return `${purpose}${unset}${sandbox} ${steps}${publish}. ${repeat}. ${limits}
 
 A change is a new video${config.sandbox ? "" : " that costs again"}. If a call gave no result, look with list_videos, and don't order the same in other words.`;
 }

@@ -7,7 +7,7 @@ import { cleanServiceText } from "../text.ts";
 import { toolsFor } from "../tools/catalog.ts";
 import { runTool, structureOf, type ToolContext } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
-import { clientInfo, maxWaitSeconds, type McpRequest, type Server } from "./connected-client.ts";
+import { clientInfo, maxWaitSeconds } from "./connected-client.ts";
 import { AskUser, type Elicitation } from "./elicitation.ts";
 import { Progress, waitWithProgress } from "./progress.ts";
 import { failureResult, invalidParams, successResult } from "./results.ts";
@@ -21,22 +21,34 @@ export function registerTools(
   tasks: Tasks,
   elicitation: Elicitation,
 ): void {
-  const { log, config } = application;
+  const { log, config, clock } = application;
   const tools = toolsFor(config);
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const tool = tools.find(({ name }) => name === params.name);
     if (tool === undefined) throw invalidParams(`Tool ${params.name} not found`);
     const { name, effect } = tool;
+    const { signal, _meta } = mcpReq;
     /** The sentences about yeses that came too late. Each is said once, so not to a call that has ended. */
     const takeTooLate = (result: object = {}) => {
       const isNamed = (id: string) => JSON.stringify([params.arguments, result]).toLowerCase().includes(id);
-      return mcpReq.signal.aborted ? undefined : elicitation.takeTooLate(isNamed);
+      return signal.aborted ? undefined : elicitation.takeTooLate(isNamed);
     };
     const progress = new Progress(mcpReq);
-    const askUser: ToolContext["askUser"] = (question) =>
-      elicitation.confirm(server, mcpReq, progress, question);
+    const calledMs = clock.monotonicMs();
+    const info = clientInfo(server, mcpReq);
+    const context: ToolContext = {
+      ...application,
+      signal,
+      client: describeClient(info),
+      maxWaitSeconds: maxWaitSeconds(info, _meta?.progressToken !== undefined),
+      async waitForEnd(job, forMs) {
+        // The client's time-out began with its call, and asking for the job has taken some of it.
+        const leftMs = calledMs + forMs - clock.monotonicMs();
+        return waitWithProgress(application, progress, { job, forMs: leftMs, signal });
+      },
+      askUser: (question) => elicitation.confirm(server, mcpReq, progress, question),
+    };
     try {
-      const context = { ...toolContext(application, server, mcpReq, progress), askUser };
       const ran = await runTool(tool, params.arguments, context);
       const result = structureOf({ ...ran, summary: inSentences(ran.summary, takeTooLate(ran.fields)) });
       // A repeated call isn't a task: it has to say at once that nothing was charged.
@@ -53,30 +65,6 @@ export function registerTools(
       return failureResult(failure, effect, application, takeTooLate());
     }
   });
-}
-
-/** All that a tool may use, but for the question to the user. */
-function toolContext(
-  application: Application,
-  server: Server,
-  mcpReq: McpRequest,
-  progress: Progress,
-): Omit<ToolContext, "askUser"> {
-  const { clock } = application;
-  const { signal } = mcpReq;
-  const calledMs = clock.monotonicMs();
-  const info = clientInfo(server, mcpReq);
-  return {
-    ...application,
-    signal,
-    client: describeClient(info),
-    maxWaitSeconds: maxWaitSeconds(info, mcpReq._meta?.progressToken !== undefined),
-    async waitForEnd(job, forMs) {
-      // The client's time-out began with its call, and asking for the job has taken some of it.
-      const leftMs = calledMs + forMs - clock.monotonicMs();
-      return waitWithProgress(application, progress, { job, forMs: leftMs, signal });
-    },
-  };
 }
 
 /** "Claude Desktop 1.2.3". */
