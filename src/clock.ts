@@ -35,6 +35,40 @@ export async function readWhatHasCome(progress: () => unknown = () => 0): Promis
   } while (progress() !== before);
 }
 
+/** Rejects with the reason if the work takes longer. What has come by then is read first. */
+export function inTime<Result>(
+  clock: Pick<Clock, "after">,
+  limitMs: number,
+  reason: string,
+  work: Promise<Result>,
+  { progress, onLate = () => {} }: { progress?: () => unknown; onLate?: () => void } = {},
+): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    let isOver = false;
+    const end = async () => {
+      await readWhatHasCome(progress);
+      if (isOver) return;
+      reject(new Error(`${reason} in ${limitMs / 1000} s`));
+      onLate();
+    };
+    const cancel = clock.after(limitMs, () => void end());
+    void work.then(resolve, reject).finally(() => {
+      isOver = true;
+      cancel();
+    });
+  });
+}
+
+const MAX_PER_TURN = 1_000;
+
+/** Gives the values of a long list, and other work its turn now and then. */
+export async function* inTurns<Value>(values: readonly Value[]): AsyncGenerator<Value> {
+  for (const [index, value] of values.entries()) {
+    if (index % MAX_PER_TURN === MAX_PER_TURN - 1) await new Promise((resolve) => setImmediate(resolve));
+    yield value;
+  }
+}
+
 /** Runs `action` at this interval until the returned function is called. */
 export function repeat(clock: Pick<Clock, "after">, intervalMs: number, action: () => void): () => void {
   let cancel = () => {};

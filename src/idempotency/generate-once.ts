@@ -11,10 +11,10 @@
 //
 // A job guards its order unless it is known to have failed, or was a sandbox's that is gone.
 
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { inTurns } from "../clock.ts";
 import { inSentences, type Text } from "../sentences.ts";
 import { stateOf } from "../service/job.ts";
-import { BridgeError, cancelledError, DeadlineError } from "../errors.ts";
+import { BridgeError, cancelledError } from "../errors.ts";
 import type { Service } from "../service/client.ts";
 import type { StartedJob, Order, Job, Video } from "../service/responses.ts";
 import {
@@ -27,8 +27,7 @@ import {
 import { CHECK_AFTER_MS } from "../service/time-budget.ts";
 import type { Begun, Guard, GuardedCall } from "./guard.ts";
 import type { OrderEntry, Journal, JournalEntry } from "./journal.ts";
-import { confirmationCode, fingerprintOf } from "./confirmation-code.ts";
-import { ENTRIES_PER_TURN, ordersOf } from "./journal-facts.ts";
+import { confirmationCode, ordersOf } from "./journal-facts.ts";
 import { argumentsOf, ORDER_GUARD_MS, orderKey, SameOrders } from "./same-order.ts";
 
 /** The job as the service reports it; undefined if it couldn't be read in time. */
@@ -45,8 +44,6 @@ export interface GenerateOnceOptions {
   readonly isSandbox?: boolean;
   /** The jobs that this process knows. */
   readonly jobs: {
-    /** Distinguishes them from those that become known later. */
-    snapshot(): { has(jobId: string): boolean };
     hasFailed(jobId: string): boolean;
     /** Called for each job that is started, even if the answer comes after the call's end. */
     addStarted(jobId: string, order: Pick<OrderEntry, "arguments" | "client">, status: string): void;
@@ -55,7 +52,7 @@ export interface GenerateOnceOptions {
     /** Updates what the journal says of jobs. Undefined if the journal can't be read. */
     readJournal(): Promise<readonly unknown[] | undefined>;
     /** The videos among these, newest first, that a request of this age may have started. */
-    possibleJobs(videos: readonly Video[], requestAgeMs: number): readonly { readonly jobId: string }[];
+    possibleJobs(videos: readonly Video[], requestAgeMs: number): readonly Video[];
   };
 }
 
@@ -134,23 +131,11 @@ export class GenerateOnce {
       signal,
     );
     let confirmedKey: string | undefined; // the plan that the user has agreed to
-    let listing: Promise<readonly Video[] | undefined> | undefined;
-    /** Refuses the order because of an earlier one, unless listing the videos brings news of that. */
-    const refuse = async (failure: BridgeError, earlier: OrderEntry, matching: readonly OrderEntry[]) => {
-      if (onlyChecks) throw failure;
-      const isFirst = listing === undefined;
-      listing ??= this.#listVideos().catch(() => undefined);
-      const error = await this.#withCandidates(failure, earlier, await listing);
-      const isNewer = fingerprintOf(call.select(await journal.entries())) !== fingerprintOf(matching);
-      if (!isFirst || !isNewer) throw error;
-    };
     for (;;) {
       const snapshot = await guard.waitUntilIdle(call, !onlyChecks);
       const { entries, matching, inFlight } = snapshot;
-      if (inFlight !== undefined) {
-        await refuse(orderInProgressError(journal.ageMs(inFlight)), inFlight, matching);
-        continue;
-      }
+      if (inFlight !== undefined)
+        throw await this.#withCandidates(orderInProgressError(journal.ageMs(inFlight)), inFlight);
 
       const newest = matching.at(-1);
       const isKnown = newest !== undefined || (warnings.length > 0 && (await hasAny(entries, isSame)));
@@ -160,11 +145,7 @@ export class GenerateOnce {
         const isStale = confirm !== undefined;
         if (doubts.length > 0) throw checkOrderError(doubts, { code, isStale });
         const earlier = await this.#findEarlier(call, matching, { code, isStale });
-        if (earlier !== undefined && "alreadyStarted" in earlier) return earlier;
-        if (earlier !== undefined) {
-          await refuse(earlier.failure, earlier.unknown, matching);
-          continue;
-        }
+        if (earlier !== undefined) return earlier;
       }
       if (!onlyChecks) await this.#checkLimit(entries);
 
@@ -183,8 +164,6 @@ export class GenerateOnce {
       if (onlyChecks) throw cancelledError("The order was checked, not sent.");
       const begun = await guard.begin(call, snapshot, intent);
       if (begun === undefined) continue;
-      // Taken before the request: while it is in flight, a read of the video list may make its job known.
-      const known = jobs.snapshot();
       try {
         const answer = this.#send(order, begun);
         const startedJob = await guard.finish(begun.entry, answer, ({ jobId, status }) => {
@@ -193,22 +172,18 @@ export class GenerateOnce {
         });
         return { alreadyStarted: false, startedJob };
       } catch (error) {
-        if (!(error instanceof BridgeError) || error.facts.outcome !== "unknown") throw error;
-        const explaining = this.#explain(error, begun.entry, known);
-        // eslint-disable-next-line typescript/no-unsafe-assignment -- only #send rejects with it: it is a StartedJob
-        const late: Promise<StartedJob> = error instanceof DeadlineError ? error.late : new Promise(() => {});
-        const startedJob = await firstOf(late, explaining);
-        return { alreadyStarted: false, startedJob };
+        const isUnknown = error instanceof BridgeError && error.facts.outcome === "unknown";
+        throw isUnknown ? await this.#withCandidates(error, begun.entry) : error;
       }
     }
   }
 
-  /** The job of the same order, if it forbids another, or why its unknown outcome does. */
+  /** The job of the same order, if it forbids another. Throws if an unknown outcome does. */
   async #findEarlier(
     { signal, leftMs }: GuardedCall<OrderEntry>,
     matching: readonly OrderEntry[],
     { code, isStale }: { readonly code: string; readonly isStale: boolean },
-  ): Promise<AlreadyStarted | { readonly failure: BridgeError; readonly unknown: OrderEntry } | undefined> {
+  ): Promise<AlreadyStarted | undefined> {
     const { journal, tryReadJob, isSandbox = false } = this.#options;
     let guarding = matching;
     for (const entry of matching.toReversed()) {
@@ -226,7 +201,7 @@ export class GenerateOnce {
     const unknown = guarding.findLast(({ outcome }) => outcome === undefined);
     if (unknown === undefined) return undefined;
     const repeat = { ageMs: journal.ageMs(unknown), code, isStale };
-    return { failure: duplicateOrderError(repeat, guarding.length), unknown };
+    throw await this.#withCandidates(duplicateOrderError(repeat, guarding.length), unknown);
   }
 
   /** The number of orders that aren't known to have failed, at least `newest`, and the age of the newest. */
@@ -261,28 +236,12 @@ export class GenerateOnce {
     if (standing >= maxGenerations) throw limitError(maxGenerations, recent.length, recent.length - standing);
   }
 
-  /** Adds the jobs that appeared since to the failure of a request that was sent. */
-  async #explain(
-    failure: BridgeError,
-    entry: JournalEntry,
-    known: { has(jobId: string): boolean },
-  ): Promise<never> {
-    const videos = await this.#listVideos().catch(() => undefined);
-    const unknown = videos?.filter(({ jobId }) => !known.has(jobId));
-    throw await this.#withCandidates(failure, entry, unknown);
-  }
-
-  /** Adds the jobs among the newest videos that a request may have started, if the videos could be listed. */
-  async #withCandidates(
-    failure: BridgeError,
-    entry: JournalEntry,
-    videos: readonly Video[] | undefined,
-  ): Promise<BridgeError> {
+  /** Adds the jobs that a request may have started, as far as they can be known. */
+  async #withCandidates(failure: BridgeError, entry: JournalEntry): Promise<BridgeError> {
     const { jobs, journal } = this.#options;
+    const videos = await this.#listVideos().catch(() => undefined);
     const isKnown = videos !== undefined && (await jobs.readJournal()) !== undefined;
-    const possible = isKnown ? jobs.possibleJobs(videos, journal.ageMs(entry)) : [];
-    const ids = new Set(possible.map(({ jobId }) => jobId));
-    const candidates = isKnown ? videos.filter(({ jobId }) => ids.has(jobId)) : undefined;
+    const candidates = isKnown ? jobs.possibleJobs(videos, journal.ageMs(entry)) : undefined;
     const nextStep = inSentences(describeCandidates(candidates), failure.facts.nextStep);
     return new BridgeError({ ...failure.facts, nextStep }, failure);
   }
@@ -295,24 +254,11 @@ export class GenerateOnce {
   }
 }
 
-/** True if one of the entries passes. Lets other work run meanwhile, since a journal may be long. */
+/** True if one of the entries passes. A long journal must not hold up other work. */
 async function hasAny(
   entries: readonly JournalEntry[],
   passes: (entry: JournalEntry) => boolean,
 ): Promise<boolean> {
-  for (const [index, entry] of entries.entries()) {
-    // eslint-disable-next-line no-await-in-loop -- it gives others their turn
-    if (index % ENTRIES_PER_TURN === ENTRIES_PER_TURN - 1) await nextTurn();
-    if (passes(entry)) return true;
-  }
+  for await (const entry of inTurns(entries)) if (passes(entry)) return true;
   return false;
-}
-
-/** The late answer, or the explained failure, whichever comes first. */
-async function firstOf<Answer>(late: Promise<Answer>, explaining: Promise<never>): Promise<Answer> {
-  // A late failure that proves nothing doesn't explain anything either.
-  const proven = late.catch((error: unknown) =>
-    error instanceof BridgeError && error.facts.outcome !== "unknown" ? Promise.reject(error) : explaining,
-  );
-  return Promise.race([proven, explaining]);
 }

@@ -13,7 +13,7 @@ import { cancelledError, DeadlineError, toBridgeError } from "../errors.ts";
 import type { CallOptions } from "../service/request-sender.ts";
 import { CALL_MS, PAID_REQUEST_MS } from "../service/time-budget.ts";
 import type { Intent, Journal, JournalEntry, RequestOutcome } from "./journal.ts";
-import { fingerprintOf } from "./confirmation-code.ts";
+import { fingerprintOf } from "./journal-facts.ts";
 
 export interface GuardOptions {
   readonly journal: Journal;

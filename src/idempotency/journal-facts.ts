@@ -1,20 +1,48 @@
-// Says what the journal's entries tell of orders and jobs. Pure.
+// Says what the journal's entries tell of orders and jobs, and makes the codes for what they hold. Pure.
 
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { inTurns } from "../clock.ts";
 import type { JournalEntry, OrderEntry } from "./journal.ts";
 import { type EarlierPost, postsOf } from "./same-post.ts";
 
-/** How much of a long journal is gone through at a time. */
-export const ENTRIES_PER_TURN = 10_000;
+const CODE_CHARACTERS = 6;
 
 export function ordersOf(entries: readonly JournalEntry[]): OrderEntry[] {
   return entries.filter((entry) => entry.operation === "generate");
 }
 
-export interface JobHistory {
+/** Changes with every entry and every outcome that is added, and with nothing else. */
+export function fingerprintOf(entries: readonly JournalEntry[]): string {
+  return entries.map(({ id, outcome }) => `${id} ${outcome ?? "none"}`).join("\n");
+}
+
+/** The code that confirms sending `request` again. It changes with the state of the entries. */
+export function confirmationCode(request: readonly string[], entries: readonly JournalEntry[]): string {
+  const text = [...request, fingerprintOf(entries)].join("\n");
+  // eslint-disable-next-line no-restricted-globals -- loaded on first use: it takes a thirtieth of the start
+  const { createHash } = process.getBuiltinModule("node:crypto");
+  return createHash("sha256").update(text).digest("hex").slice(0, CODE_CHARACTERS);
+}
+
+interface JobHistory {
   /** The request that started the job, if this computer made it. */
-  readonly order?: OrderEntry | undefined;
-  readonly posts: readonly EarlierPost[];
+  order?: OrderEntry;
+  readonly posts: EarlierPost[];
+}
+
+/** By job, in the order in which they were started. A long journal must not hold up other work. */
+export async function jobHistories(
+  entries: readonly JournalEntry[],
+): Promise<ReadonlyMap<string, Readonly<JobHistory>>> {
+  const histories = new Map<string, JobHistory>();
+  for await (const entry of inTurns(entries)) {
+    const { jobId } = entry;
+    if (jobId === undefined) continue;
+    const history = histories.get(jobId) ?? { posts: [] };
+    histories.set(jobId, history);
+    if (entry.operation === "generate") history.order ??= entry;
+    else history.posts.push(...postsOf(entry));
+  }
+  return histories;
 }
 
 /** The orders and jobs of the entries, with times of a clock that is this far ahead of the journal's. */
@@ -36,23 +64,4 @@ export class FactsCache {
       this.#last = { entries, aheadMs, facts: readFacts(entries, aheadMs) };
     return this.#last.facts;
   }
-}
-
-/** By job, in the order in which they were started. A long journal must not hold up other work. */
-export async function jobHistories(
-  entries: readonly JournalEntry[],
-): Promise<ReadonlyMap<string, JobHistory>> {
-  const histories = new Map<string, { order?: OrderEntry; readonly posts: EarlierPost[] }>();
-  for (const [index, entry] of entries.entries()) {
-    // eslint-disable-next-line no-await-in-loop -- it gives others their turn
-    if (index % ENTRIES_PER_TURN === ENTRIES_PER_TURN - 1) await nextTurn();
-    const { jobId } = entry;
-    if (jobId === undefined) continue;
-    const known = histories.get(jobId);
-    const history = known ?? { posts: [] };
-    if (known === undefined) histories.set(jobId, history);
-    if (entry.operation === "generate") history.order ??= entry;
-    else history.posts.push(...postsOf(entry));
-  }
-  return histories;
 }

@@ -2,9 +2,7 @@
 // Knows no meaning of a line and no policy. Decides nothing by the clock but the name of a new file.
 
 import { join } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock } from "../clock.ts";
-import { inTime } from "./in-time.ts";
+import { type Clock, inTime, inTurns } from "../clock.ts";
 import type { PrivateFolder } from "./private-folder.ts";
 import { diskReason, OF_PLACE } from "../disk.ts";
 import { MAX_DISK_MS } from "../service/time-budget.ts";
@@ -26,7 +24,6 @@ const NOT_OURS =
 /** For a service whose home folder is `/` or isn't there. */
 const ELSEWHERE =
   "set FACELESS_STATE_DIR to a folder that this server may write to (for a systemd service, StateDirectory= makes one)";
-const LINES_PER_TURN = 1_000;
 /** How many of the last bytes are compared before only the rest of a file is read. */
 const COMPARED_BYTES = 256;
 
@@ -112,18 +109,15 @@ export class JournalFiles implements JournalStore {
     // Some programs leave an empty file under another name in place of one whose content they keep elsewhere.
     if (!isOwn && known === 0 && text.trim() === "") throw this.#elsewhere(name);
     // A last line without a line break counts if its entry is complete, and is read again next time.
-    const added = text.split("\n");
-    for (const [index, line] of added.entries()) {
-      // A long file must not hold up other work.
-      if (index % LINES_PER_TURN === LINES_PER_TURN - 1) await nextTurn();
+    for await (const line of inTurns(text.split("\n"))) {
+      lines += 1;
       if (onLine(line, path)) continue;
       const fix = isOwn ? NOT_AN_ENTRY : NOT_OURS + NOT_AN_ENTRY;
-      throw new JournalError("read", path, `line ${lines + index + 1} is not an entry`, fix);
+      throw new JournalError("read", path, `line ${lines} is not an entry`, fix);
     }
     const end = bytes.lastIndexOf("\n") + 1;
     const last = bytes.subarray(Math.max(0, end - COMPARED_BYTES), end);
-    lines += added.length - 1;
-    this.#progress.set(name, { version, length: start + end, lines, tail: Buffer.from(last) });
+    this.#progress.set(name, { version, length: start + end, lines: lines - 1, tail: Buffer.from(last) });
   }
 
   #elsewhere(name: string): JournalError {

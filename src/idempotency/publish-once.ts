@@ -9,7 +9,7 @@ import { duplicatePublicationError, publicationInProgressError, withoutWaiting }
 import type { CallerOptions } from "./generate-once.ts";
 import type { Guard } from "./guard.ts";
 import type { Journal, PlatformResult, PublicationEntry, RequestOutcome } from "./journal.ts";
-import { confirmationCode } from "./confirmation-code.ts";
+import { confirmationCode } from "./journal-facts.ts";
 import { type EarlierPost, platformId, platformsOf, postsOf, publicationsOn } from "./same-post.ts";
 
 /** The posts that are about to be sent, for the last checks and the question to the user. */

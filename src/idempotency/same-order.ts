@@ -29,16 +29,6 @@ function comparableTopic(topic: string): string {
   return compared.toUpperCase().normalize("NFC");
 }
 
-/** The characters that a comparable topic may leave out or change otherwise than in their case. */
-const STABLE =
-  /[^A-Z0-9\u0391-\u03A9\u0410-\u042F\u05D0-\u05EA\u0621-\u063A\u0641-\u064A\u0915-\u0939\u0E01-\u0E2E\u1100-\u115E\u1161-\u11FF\u3041-\u3096\u30A1-\u30FA\u3400-\u9FFF]+/g;
-const FIRST_CHARACTERS = 64;
-
-/** Equal for topics that make the same video, and quick. Part of a topic gives part of its result. */
-function lettersOf(topic: string): string {
-  return topic.toUpperCase().normalize("NFD").replace(STABLE, "");
-}
-
 /** The arguments of an order, from the journal or a caller. */
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -49,13 +39,9 @@ export class SameOrders {
   /** An argument that this version doesn't know counts as equal: that costs a confirmation, never a video. */
   matcherFor(order: Arguments): (entry: JournalEntry) => entry is OrderEntry {
     const topic = topicOf(order);
-    const letters = lettersOf(String(order["topic"]));
-    const beginsAlike = ({ arguments: args }: OrderEntry) =>
-      letters.startsWith(lettersOf(String(args["topic"]).slice(0, FIRST_CHARACTERS)));
     return (entry): entry is OrderEntry =>
       entry.operation === "generate" &&
       SETTINGS.every((name) => settingOf(entry.arguments, name) === settingOf(order, name)) &&
-      beginsAlike(entry) &&
       this.#topicOf(entry) === topic;
   }
 

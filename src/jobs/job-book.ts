@@ -88,13 +88,6 @@ export class JobBook {
     if (this.#journal === undefined) await this.readJournal();
   }
 
-  /** Returns a predicate for the jobs that are known now, which stays the same when more become known. */
-  snapshot(): { has(jobId: string): boolean } {
-    // A map with other keys is another map.
-    const [records, jobs] = [this.#records, this.#journal?.jobs];
-    return { has: (jobId) => records.has(jobId) || jobs?.has(jobId) === true };
-  }
-
   /** Returns at most `limit` jobs, the most recent first: those of earlier processes come last. */
   recent(limit: number): readonly JobRecord[] {
     const orders = this.#journal?.orders ?? [];
@@ -109,9 +102,11 @@ export class JobBook {
   }
 
   /** The videos among these, newest first, that a request of this age may have started. */
-  possibleJobs(videos: readonly Video[], requestAgeMs: number): readonly JobRecord[] {
+  possibleJobs(videos: readonly Video[], requestAgeMs: number): readonly Video[] {
     const records = videos.map(({ jobId }) => this.get(jobId));
-    return possibleJobs(records, this.#options.clock.now() - requestAgeMs);
+    const possible = possibleJobs(records, this.#options.clock.now() - requestAgeMs);
+    const ids = new Set(possible.map(({ jobId }) => jobId));
+    return videos.filter(({ jobId }) => ids.has(jobId));
   }
 
   ageMs(jobId: string): number | undefined {

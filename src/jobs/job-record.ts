@@ -47,10 +47,9 @@ export interface JobRecord {
   readonly listedStatus?: string;
   /** When the service says that it was created. */
   readonly createdAtMs?: number;
-  /** When this process first saw it completed, in milliseconds since the epoch. */
+  /** When this process first saw it, and first saw it completed, in milliseconds since the epoch. */
+  readonly firstSeenAtMs?: number;
   readonly seenReadyAtMs?: number;
-  /** Set once this process has seen it running. */
-  readonly wasSeenRunning?: true;
   /** The last link that the service gave, and when, on the monotonic clock. */
   readonly link?: { readonly url: string; readonly atMs: number };
   /** True if the link is unknown or old because the list could not be read. */
@@ -96,8 +95,11 @@ export function possibleJobs(listed: readonly JobRecord[], requestedAtMs: number
   return listed
     .slice(0, end === -1 ? undefined : end)
     .filter(
-      ({ order, createdAtMs = Infinity, seenReadyAtMs = Infinity }) =>
-        order === undefined && createdAtMs >= startMs && seenReadyAtMs >= requestedAtMs + MIN_RENDER_MS,
+      ({ order, createdAtMs = Infinity, firstSeenAtMs = Infinity, seenReadyAtMs = Infinity }) =>
+        order === undefined &&
+        createdAtMs >= startMs &&
+        firstSeenAtMs >= requestedAtMs &&
+        seenReadyAtMs >= requestedAtMs + MIN_RENDER_MS,
     );
 }
 
@@ -150,9 +152,16 @@ export function withListed(record: JobRecord, video: Video, { atMs, nowMs }: Ans
   };
 }
 
-function seen({ seenReadyAtMs }: JobRecord, status: string, nowMs: number): Partial<JobRecord> {
-  if (!isEnded(status)) return { wasSeenRunning: true };
-  return stateOf(status) === "ready" ? { seenReadyAtMs: seenReadyAtMs ?? nowMs } : {};
+function seen(
+  { firstSeenAtMs, seenReadyAtMs }: JobRecord,
+  status: string,
+  nowMs: number,
+): Partial<JobRecord> {
+  const isReady = stateOf(status) === "ready";
+  return {
+    firstSeenAtMs: firstSeenAtMs ?? nowMs,
+    ...(isReady && { seenReadyAtMs: seenReadyAtMs ?? nowMs }),
+  };
 }
 
 function linkOf(url: string, atMs: number) {

@@ -171,9 +171,9 @@ export class VideoSaver {
     const { first, max } = ATTEMPT_PAUSE_MS;
     if (!(await exists(folder))) await makeFolder(folder);
     if (await exists(path)) return;
-    const { wasSeenRunning = false, seenReadyAtMs = -Infinity } = book.get(jobId);
-    // A job that was ordered elsewhere may have been started long ago.
-    const endedMs = wasSeenRunning ? clock.now() - seenReadyAtMs : Infinity;
+    const { firstSeenAtMs = Infinity, seenReadyAtMs = -Infinity } = book.get(jobId);
+    // A job that was ordered elsewhere may have ended long ago, unless it was seen running.
+    const endedMs = firstSeenAtMs < seenReadyAtMs ? clock.now() - seenReadyAtMs : Infinity;
     const isNew = Math.min(endedMs, book.ageMs(jobId) ?? Infinity) < NEW_JOB_MS;
     const endsMs = clock.monotonicMs() + MAX_RETRYING_MS[isNew ? "newJob" : "olderJob"];
     for (let attempt = 1; ; attempt++) {

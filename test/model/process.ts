@@ -223,7 +223,6 @@ class Process {
       },
       isSandbox,
       jobs: {
-        snapshot: () => new Set<string>(),
         hasFailed: () => false,
         updateFromPage() {},
         addStarted() {},

@@ -90,7 +90,7 @@ const lostWith = (videos: { jobId: string; status: string }[] | Error, known: st
           generate: fails("unknown"),
           listVideos: async () => (videos instanceof Error ? Promise.reject(videos) : { videos }),
         },
-        knownJobs: new Set(known),
+        knownJobs: known,
       })
       .generate(TIDES),
   );

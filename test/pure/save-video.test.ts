@@ -67,7 +67,7 @@ function setUp(
     }
     return saved();
   };
-  return { folder, book, attempts, looks, warnings, seconds, end };
+  return { clock, folder, book, attempts, looks, warnings, seconds, end };
 }
 
 const refused = (retryAfterMs?: number) =>
@@ -118,11 +118,13 @@ test("an older video's file that is refused is requested three times", async () 
 test("a job that was ordered elsewhere is new if this process saw it run and end in the last half hour", async () => {
   const seen = setUp(() => refused(), { ageMs: 31 * MINUTE_MS });
   seen.book.update({ jobId: JOB_ID, status: "processing", done: false, videoUrls: [] });
+  await seen.clock.runFor(1_000);
   expect(await seen.end()).toMatchObject({ state: "failed" });
   expect(seen.attempts.length).toBeGreaterThan(3);
 
   const listed = setUp(() => refused(), { ageMs: 31 * MINUTE_MS });
   listed.book.updateFromPage([{ jobId: JOB_ID, status: "processing" }], { isFirstPage: true });
+  await listed.clock.runFor(1_000);
   expect(await listed.end()).toMatchObject({ state: "failed" });
   expect(listed.attempts.length).toBeGreaterThan(3);
 });

@@ -2,7 +2,6 @@
 
 import { expect, test } from "vitest";
 import { DeadlineError } from "../../src/errors.ts";
-import type { GenerateOnceOptions } from "../../src/idempotency/generate-once.ts";
 import { Computer, errorOf, fails, failure, MINUTE_MS, NOW, resolvers, TIDES } from "../fixtures/computer.ts";
 
 test("a call whose time is over while it waits gets an error without a code, and the next one the job", async () => {
@@ -83,94 +82,4 @@ test("a request whose late answer is a refusal can be made again", async () => {
 
   expect(await process.generate(TIDES)).toMatchObject({ startedJob: { jobId: "job-2" } });
   await process.guard.close();
-});
-
-/** A process whose list of videos comes when the test says so. */
-function slowList(computer: Computer, onListed: () => unknown = () => {}) {
-  let endList = () => {};
-  const listing = new Promise<void>((resolve) => (endList = resolve));
-  const listVideos = async () => {
-    onListed();
-    await listing;
-    return { videos: computer.listed };
-  };
-  const generate: GenerateOnceOptions["service"]["generate"] = (request, options) => {
-    computer.orders.push(request);
-    return computer.onGenerate(request, options);
-  };
-  return { process: computer.process({ service: { generate, listVideos } }), endList: () => endList() };
-}
-
-test("an answer that comes after the call's time, while videos are listed, is the call's answer", async () => {
-  const computer = new Computer();
-  const late = resolvers();
-  computer.onGenerate = () => Promise.reject(new DeadlineError(failure("unknown"), late.promise));
-  computer.listed = [{ jobId: "job-1", status: "processing" }];
-  const { process } = slowList(computer, () => late.resolve({ jobId: "job-1", status: "processing" }));
-
-  expect(await process.generate(TIDES)).toEqual({
-    alreadyStarted: false,
-    startedJob: { jobId: "job-1", status: "processing" },
-  });
-  expect(await computer.process().generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
-});
-
-test.each(["rejected", "not_sent"] as const)(
-  "a late answer that says %s is the call's error, also while videos are listed",
-  async (outcome) => {
-    const computer = new Computer();
-    computer.onGenerate = () =>
-      Promise.reject(new DeadlineError(failure("unknown"), Promise.reject(failure(outcome))));
-
-    expect(await errorOf(slowList(computer).process.generate(TIDES))).toEqual(failure(outcome).facts);
-  },
-);
-
-test("a late failure that proves nothing leaves the error and its videos", async () => {
-  const computer = new Computer();
-  computer.onGenerate = () =>
-    Promise.reject(new DeadlineError(failure("unknown"), Promise.reject(failure("unknown"))));
-  computer.listed = [{ jobId: "job-1", status: "processing" }];
-  const { process, endList } = slowList(computer);
-  const call = errorOf(process.generate(TIDES));
-  endList();
-
-  expect(await call).toMatchObject({
-    outcome: "unknown",
-    nextStep: 'The newest jobs that could be it: "job-1" (processing). Look.',
-  });
-});
-
-test("an order gets the job of an identical one that is answered while videos are listed", async () => {
-  const computer = new Computer();
-  const answer = resolvers();
-  computer.onGenerate = () => answer.promise;
-  const first = computer.process().generate(TIDES);
-  await expect.poll(() => computer.orders).toHaveLength(1);
-  const { process, endList } = slowList(computer, async () => {
-    answer.resolve({ jobId: "job-1", status: "processing" });
-    await first;
-    endList();
-  });
-
-  expect(await process.generate(TIDES)).toMatchObject({ alreadyStarted: true, jobId: "job-1" });
-  expect(computer.orders).toHaveLength(1);
-});
-
-test("an order is held back after one list of videos, however often more becomes known", async () => {
-  const computer = new Computer();
-  computer.onGenerate = () => new Promise(() => {});
-  void computer.process().generate(TIDES);
-  await expect.poll(() => computer.orders).toHaveLength(1);
-  const { journal } = computer.process();
-  let lists = 0;
-  const listVideos = async () => {
-    lists += 1;
-    await journal.begin({ operation: "generate", arguments: { ...TIDES } });
-    return { videos: [] };
-  };
-  const process = computer.process({ service: { generate: computer.onGenerate, listVideos } });
-
-  expect(await errorOf(process.generate(TIDES))).toMatchObject({ code: "in_progress" });
-  expect(lists).toBe(1);
 });

@@ -65,7 +65,6 @@ async function measure(journal: Journal): Promise<number[]> {
   };
   const jobs = {
     hasFailed: () => false,
-    snapshot: () => new Set<string>(),
     addStarted() {},
     updateFromPage() {},
     readJournal: async () => [],

@@ -34,9 +34,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   "generate-once": inPaid("generate-once"),
   "publish-once": inPaid("publish-once"),
   "same-request": {
-    files: ["same-order", "same-post", "journal-facts", "confirmation-code"]
-      .map((name) => `src/idempotency/${name}.ts`)
-      .join(),
+    files: ["same-order", "same-post", "journal-facts"].map((name) => `src/idempotency/${name}.ts`).join(),
     steps: [PURE, PAID, MODEL],
   },
   "paid-errors": inPaid("errors"),
