@@ -43,16 +43,15 @@ const ATTEMPT_PAUSE_MS = { first: 1_000, max: 60_000 } as const;
 /** The file of a new job may reach its host minutes after the service has named the link. */
 const NEW_JOB_MS = 30 * 60_000;
 const MAX_RETRYING_MS = { newJob: 5 * 60_000, olderJob: 5_000 } as const;
-/** An older list is read again before another attempt: the link may have expired. */
+/** Before another attempt, an older list is read again: the link may have expired, or be named by now. */
 const LINK_AGE_MS = 60_000;
+const LIST_AGE_MS = 2_000;
 /** A virus scanner or a synchronising program may hold a file for a moment. */
 const HELD: ReadonlySet<string | undefined> = new Set(["EPERM", "EACCES", "EBUSY"]);
 const HELD_PAUSE_MS = 250;
 const MAX_HELD_MS = 10_000;
 /** The first call that asks for a failed video after this pause tries it again. */
 const RETRY_PAUSE_MS = 30_000;
-/** Look-ups of the link, for about 8 minutes: the list may lag behind the status, or never name a link. */
-const LOOKUPS = { firstMs: 2_000, maxMs: 60_000, max: 12 } as const;
 /** A list may show a hundred videos that are not saved yet. */
 const MAX_DOWNLOADS = 3;
 /** A slow disk must not hold up a user's call. */
@@ -130,13 +129,12 @@ export class VideoSaver {
     const { book, clock, log } = this.#options;
     const { signal } = this.#shutdown;
     try {
-      const hasLink = await this.#findLink(jobId);
       await book.readJournal();
       const name = nameOf(book.get(jobId), clock.now());
       const path = join(folder, name);
-      if (!hasLink || signal.aborted || (await this.#readNames(folder)).has(jobId)) return;
-      book.note(jobId, { saved: { state: "saving", path } });
-      await this.#write(folder, path, jobId);
+      if ((await this.#readNames(folder)).has(jobId)) return;
+      if (!(await exists(folder))) await makeFolder(folder);
+      if (!(await exists(path))) await this.#write(folder, path, jobId);
       const line = `${JSON.stringify({ jobId, name })}\n`;
       await this.#whenFree(() => this.#addLine(folder, line)).catch((error: unknown) => {
         // The video is there. At worst it is saved again after the user has removed it.
@@ -144,7 +142,8 @@ export class VideoSaver {
       });
       book.note(jobId, { saved: { state: "saved", path } });
     } catch (error) {
-      if (signal.aborted) return;
+      // Each call about a job without a link asks for it again.
+      if (signal.aborted || book.get(jobId).link === undefined) return;
       const problem = error instanceof DownloadFailure ? error.message : describeDiskError(error);
       this.#retryAtMs.set(jobId, clock.monotonicMs() + RETRY_PAUSE_MS);
       book.note(jobId, { saved: { state: "failed", problem } });
@@ -152,54 +151,34 @@ export class VideoSaver {
     }
   }
 
-  /** Returns false if the list names no link for long, or when closed. */
-  async #findLink(jobId: string): Promise<boolean> {
-    const { book, reader, clock } = this.#options;
-    const { signal } = this.#shutdown;
-    const hasLink = () => book.get(jobId).link !== undefined;
-    for (let lookups = 0; !hasLink() && lookups < LOOKUPS.max && !signal.aborted; lookups++) {
-      await reader.refreshFromList(LOOKUPS.firstMs);
-      if (!hasLink()) await pause(clock, Math.min(LOOKUPS.maxMs, LOOKUPS.firstMs * 2 ** lookups), signal);
-    }
-    return hasLink();
-  }
-
   /** Writes the file, and starts over after what may pass: for some minutes if the job is new. */
   async #write(folder: string, path: string, jobId: string): Promise<void> {
     const { book, reader, clock } = this.#options;
-    const { signal } = this.#shutdown;
-    const { first, max } = ATTEMPT_PAUSE_MS;
-    if (!(await exists(folder))) await makeFolder(folder);
-    if (await exists(path)) return;
     const { firstSeenAtMs = Infinity, seenReadyAtMs = -Infinity } = book.get(jobId);
     // A job that was ordered elsewhere may have ended long ago, unless it was seen running.
     const endedMs = firstSeenAtMs < seenReadyAtMs ? clock.now() - seenReadyAtMs : Infinity;
     const isNew = Math.min(endedMs, book.ageMs(jobId) ?? Infinity) < NEW_JOB_MS;
-    const endsMs = clock.monotonicMs() + MAX_RETRYING_MS[isNew ? "newJob" : "olderJob"];
-    for (let attempt = 1; ; attempt++) {
-      signal.throwIfAborted();
-      try {
-        return await this.#inSlot(() => this.#writeOnce(folder, path, jobId));
-      } catch (error) {
-        if (!(error instanceof DownloadFailure) || error.facts.mayPass !== true) throw error;
-        const pauseMs = Math.max(
-          first,
-          error.facts.retryAfterMs ?? Math.min(max, first * 2 ** (attempt - 1)),
-        );
-        if (clock.monotonicMs() + pauseMs > endsMs) throw error;
-        await pause(clock, pauseMs, signal);
-        await reader.refreshFromList(LINK_AGE_MS);
-      }
-    }
+    const write = async (attempt: number) => {
+      const isUnlinked = book.get(jobId).link === undefined;
+      if (attempt > 1 || isUnlinked) await reader.refreshFromList(isUnlinked ? LIST_AGE_MS : LINK_AGE_MS);
+      const { link } = book.get(jobId);
+      if (link === undefined) throw new DownloadFailure("its link is not known", { mayPass: true });
+      book.note(jobId, { saved: { state: "saving", path } });
+      await this.#inSlot(() => this.#writeOnce(folder, path, link.url));
+    };
+    await this.#retry(MAX_RETRYING_MS[isNew ? "newJob" : "olderJob"], write, (error, attempt) => {
+      if (!(error instanceof DownloadFailure) || error.facts.mayPass !== true) return undefined;
+      const { first, max } = ATTEMPT_PAUSE_MS;
+      return Math.max(first, error.facts.retryAfterMs ?? Math.min(max, first * 2 ** (attempt - 1)));
+    });
   }
 
   /** Writes a temporary file in the same folder, and renames it when it is whole. */
-  async #writeOnce(folder: string, path: string, jobId: string): Promise<void> {
-    const { book, download } = this.#options;
+  async #writeOnce(folder: string, path: string, link: string): Promise<void> {
     // Two processes may save the same video, so each writes to a file of its own.
     const part = join(folder, `.faceless-${crypto.randomUUID()}.part`);
     try {
-      await download(book.get(jobId).link?.url ?? "", part, this.#shutdown.signal);
+      await this.#options.download(link, part, this.#shutdown.signal);
       await this.#whenFree(() => fs.rename(part, path));
     } finally {
       await fs.rm(part, { force: true, maxRetries: 3 }).catch(() => {});
@@ -228,16 +207,27 @@ export class VideoSaver {
   }
 
   /** Tries again for some seconds while another program holds the file. */
-  async #whenFree<Result>(use: () => Promise<Result>): Promise<Result> {
+  #whenFree<Result>(use: () => Promise<Result>): Promise<Result> {
+    return this.#retry(MAX_HELD_MS, use, (error) => (HELD.has(errnoOf(error)) ? HELD_PAUSE_MS : undefined));
+  }
+
+  /** Tries again after each failure that `pauseMsAfter` names a pause for, if that ends in time. */
+  async #retry<Result>(
+    maxMs: number,
+    run: (attempt: number) => Promise<Result>,
+    pauseMsAfter: (error: unknown, attempt: number) => number | undefined,
+  ): Promise<Result> {
     const { clock } = this.#options;
     const { signal } = this.#shutdown;
-    const endsMs = clock.monotonicMs() + MAX_HELD_MS;
-    for (;;) {
+    const endsMs = clock.monotonicMs() + maxMs;
+    for (let attempt = 1; ; attempt++) {
       try {
-        return await use();
+        return await run(attempt);
       } catch (error) {
-        if (!HELD.has(errnoOf(error)) || signal.aborted || clock.monotonicMs() >= endsMs) throw error;
-        await pause(clock, HELD_PAUSE_MS, signal);
+        const pauseMs = pauseMsAfter(error, attempt);
+        if (pauseMs === undefined || clock.monotonicMs() + pauseMs > endsMs) throw error;
+        await pause(clock, pauseMs, signal);
+        signal.throwIfAborted();
       }
     }
   }
