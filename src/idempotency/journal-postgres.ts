@@ -18,10 +18,6 @@ import type { JournalStore, OnLine } from "./journal.ts";
 
 /** An unused connection is closed: a database allows few, and networks forget those that are silent. */
 const MAX_IDLE_MS = 60_000;
-/** How long a read waits for a kept connection before it makes another one: it may be dead without a sign. */
-const MAX_KEPT_MS = 3_000;
-/** After this time, a read tests a kept connection before anything is written through it. */
-const TRY_AFTER_MS = 5_000;
 /** How long a connection that could not be made in time fails all statements. */
 const KEPT_MS = 1_000;
 const ROWS_PER_QUERY = 2_000;
@@ -75,8 +71,8 @@ type Row = Readonly<Record<"position" | "line", string>>;
 interface Connection {
   readonly socket: Socket;
   readonly client: Promise<Client>;
-  /** When it last gave an answer, on the monotonic clock. Undefined until it has. */
-  answeredMs: number | undefined;
+  /** True once it has given an answer. */
+  hasAnswered: boolean;
   /** Until then no new connection is made, so that a call that reads several times waits once. */
   keptUntilMs: number;
 }
@@ -145,9 +141,9 @@ export class JournalPostgres implements JournalStore {
   /** The row at this position and those after it. A missing table is an empty one. */
   async #read(position: string): Promise<Row[]> {
     try {
-      const results = await this.#look(TRUSTED, NOW, selectFrom(position)).catch(async (error: unknown) => {
+      const results = await this.#run(TRUSTED, NOW, selectFrom(position)).catch(async (error: unknown) => {
         if (errnoOf(error) !== UNDEFINED_TABLE) throw error;
-        return [...(await this.#look(NOW)), []];
+        return [...(await this.#run(NOW)), []];
       });
       const [now, rows] = results.slice(-2);
       this.#offsetMs = schemas().now.parse(now)[0].now - this.#clock.monotonicMs();
@@ -158,33 +154,26 @@ export class JournalPostgres implements JournalStore {
   }
 
   /** Makes the table if it is missing. */
-  async #insert(lines: readonly string[], ...more: readonly string[]): Promise<readonly unknown[][]> {
+  #insert(lines: readonly string[], ...more: readonly string[]): Promise<readonly unknown[][]> {
     const statements = [TRUSTED, LOCK, insert(lines), ...more];
-    const { answeredMs = Infinity } = this.#connection ?? {};
-    if (this.#clock.monotonicMs() - answeredMs > TRY_AFTER_MS) await this.#look(NOW);
-    try {
-      return await this.#run(...statements);
-    } catch (error) {
+    return this.#run(...statements).catch((error: unknown) => {
       if (errnoOf(error) !== UNDEFINED_TABLE) throw error;
       return this.#run(LOCK, CREATE, ...statements);
-    }
+    });
   }
 
-  /** Reads, and does so once more on a new connection if the kept one turns out to be dead. */
-  async #look(...statements: readonly string[]): Promise<unknown[][]> {
+  /** Runs the statements, and does so once more on a new connection if the kept one turns out to be dead. */
+  async #run(...statements: readonly string[]): Promise<unknown[][]> {
     const kept = this.#connection;
-    if (kept?.answeredMs === undefined || kept.socket.destroyed) return this.#run(...statements);
+    if (kept?.hasAnswered !== true || kept.socket.destroyed)
+      return this.#runOn(this.#renew(MAX_CONNECT_MS), statements);
     try {
-      return await this.#runOn(kept, MAX_KEPT_MS, statements);
+      return await this.#runOn(kept, statements);
     } catch (error) {
       if (!kept.socket.destroyed) throw error;
-      this.#renew(MAX_CONNECT_MS - MAX_KEPT_MS);
-      return this.#run(...statements);
+      // What was inserted may be there already: a line that is there twice counts once.
+      return this.#runOn(this.#renew(MAX_CONNECT_MS - MAX_DISK_MS), statements);
     }
-  }
-
-  #run(...statements: readonly string[]): Promise<unknown[][]> {
-    return this.#runOn(this.#renew(MAX_CONNECT_MS), MAX_DISK_MS, statements);
   }
 
   /** Gives the connection, or a new one if there is none or the last one is over. */
@@ -196,7 +185,7 @@ export class JournalPostgres implements JournalStore {
   }
 
   /** Runs the statements as one message, and gives the rows of each. */
-  async #runOn(connection: Connection, limitMs: number, statements: readonly string[]): Promise<unknown[][]> {
+  async #runOn(connection: Connection, statements: readonly string[]): Promise<unknown[][]> {
     this.#cancelIdle();
     const { socket, client } = connection;
     // Only a command that waits for an answer keeps the process running.
@@ -205,11 +194,11 @@ export class JournalPostgres implements JournalStore {
       const query = (await client).query([SAFE, ...statements].join("; "));
       // Close it, so that nothing else waits for it.
       const onLate = () => socket.destroy();
-      const results = await inTime(this.#clock, limitMs, "no answer", query, {
+      const results = await inTime(this.#clock, MAX_DISK_MS, "no answer", query, {
         progress: () => socket.bytesRead,
         onLate,
       });
-      connection.answeredMs = this.#clock.monotonicMs();
+      connection.hasAnswered = true;
       return schemas()
         .results.parse(results)
         .map(({ rows }) => rows);
@@ -243,7 +232,7 @@ export class JournalPostgres implements JournalStore {
       },
     });
     client.catch(() => socket.destroy());
-    const connection: Connection = { socket, client, answeredMs: undefined, keptUntilMs: 0 };
+    const connection: Connection = { socket, client, hasAnswered: false, keptUntilMs: 0 };
     return connection;
   }
 

@@ -73,8 +73,6 @@ export interface JournalStore {
    * twice at a time.
    */
   readNew(onLine: OnLine): Promise<void>;
-  /** The user's fix, as a clause, if what was written can't be read. */
-  readonly fixIfHidden?: string;
   /** Does what a paid request does, and leaves nothing behind. Throws a JournalError. */
   rehearse?(): Promise<void>;
   /** Gives up what is not answered yet. The next line goes through a new connection. Files need none. */
@@ -128,12 +126,7 @@ export class Journal {
       await this.#write(line);
       const entries = await this.entries();
       if (this.#entries.has(own.id)) return { own, entries };
-      throw new JournalError(
-        "written",
-        store.place,
-        "what was written is gone",
-        store.fixIfHidden ?? RESTORE,
-      );
+      throw new JournalError("written", store.place, "what was written is gone", RESTORE);
     } catch (error) {
       // Part of it may already be stored, or may still arrive.
       await this.#record(own, { outcome: "not_sent" }).catch(() => {});

@@ -29,6 +29,16 @@ function comparableTopic(topic: string): string {
   return compared.toUpperCase().normalize("NFC");
 }
 
+const FIRST_CHARACTERS = 64;
+
+/** A part of what topics that make the same video have in common, and quick. */
+function lettersOf(topic: string): string {
+  return topic
+    .toUpperCase()
+    .normalize("NFD")
+    .replace(/[^A-Z0-9]+/g, "");
+}
+
 /** The arguments of an order, from the journal or a caller. */
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -39,9 +49,13 @@ export class SameOrders {
   /** An argument that this version doesn't know counts as equal: that costs a confirmation, never a video. */
   matcherFor(order: Arguments): (entry: JournalEntry) => entry is OrderEntry {
     const topic = topicOf(order);
+    const letters = lettersOf(String(order["topic"]));
+    const beginsAlike = ({ arguments: args }: OrderEntry) =>
+      letters.startsWith(lettersOf(String(args["topic"]).slice(0, FIRST_CHARACTERS)));
     return (entry): entry is OrderEntry =>
       entry.operation === "generate" &&
       SETTINGS.every((name) => settingOf(entry.arguments, name) === settingOf(order, name)) &&
+      beginsAlike(entry) &&
       this.#topicOf(entry) === topic;
   }
 

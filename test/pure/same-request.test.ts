@@ -1,10 +1,11 @@
 // Which requests are the same, and what the journal says of earlier jobs: their ids, how they were
 // ordered, and where they were posted.
 
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { OrderEntry } from "../../src/idempotency/journal.ts";
 import { jobHistories, FactsCache } from "../../src/idempotency/journal-facts.ts";
-import { SameOrders } from "../../src/idempotency/same-order.ts";
+import { orderKey, SameOrders } from "../../src/idempotency/same-order.ts";
 import type { Order } from "../../src/service/responses.ts";
 import { localTime } from "../../src/text.ts";
 import { describePost } from "../../src/tools/record-fields.ts";
@@ -70,6 +71,42 @@ test.each([
   ["You & me + them @ home", "You me them home", false],
 ])("the topics %j and %j are the same: %j", (one, other, isSame) => {
   expect(isSameOrder({ topic: one }, { topic: other })).toBe(isSame);
+});
+
+/** Parts of topics in many scripts, with what is composed, folded or left out. */
+const PARTS = [
+  ..."Straße STRASSE ﬁsh FISH İstanbul ılık ŉ Ǆ Café Cafe\u0301 Ångström \u212Bngstro\u0308m ΆΙΔΗΣ ᾳδης Йод И\u0306од".split(
+    " ",
+  ),
+  ..."한국 \u1112\u1161\u11AB\u1100\u116E\u11A8 がぎ か\u3099き\u3099 ｶﾞ ปลา क़लम क\u093Cलम أحمد ا\u0654حمد שׁלום 潮汐 豈 𝒜𐐨 🌊".split(
+    " ",
+  ),
+  ..."19-20 -5 1,5 ٣ % # + & @ [a] (b) — “ ” ... \u200B \u00AD \u3164 \u115F \uFE0F \u0345 \u0640 \n".split(
+    " ",
+  ),
+];
+const asItIs = (text: string) => text;
+const VARIANTS = [
+  asItIs,
+  (text: string) => text.toUpperCase(),
+  (text: string) => text.toLowerCase(),
+  (text: string) => text.normalize("NFD"),
+  (text: string) => text.normalize("NFC"),
+  (text: string) => `\u200B${text}\u2060`,
+  (text: string) => ` ${text}, `,
+];
+
+test("orders are the same if and only if their topics compare equal, in any script and at any length", () => {
+  const part = fc.tuple(fc.constantFrom(...PARTS), fc.constantFrom(...VARIANTS));
+  const parts = fc.array(part, { minLength: 1, maxLength: 40 });
+  const property = fc.property(parts, fc.constantFrom("", " "), (chosen, between) => {
+    const one = chosen.map(([text]) => text).join(between);
+    const other = chosen.map(([text, change]) => change(text)).join(between);
+    const isEqual = orderKey({ topic: one }) === orderKey({ topic: other });
+    expect(isSameOrder({ topic: one }, { topic: other })).toBe(isEqual);
+    return true;
+  });
+  fc.assert(property, { numRuns: 3_000, seed: 56 });
 });
 
 test("the facts of the journal are computed once while neither its entries nor the clocks change", async () => {
