@@ -6,7 +6,6 @@ import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { errnoOf } from "./errors.ts";
 
-export const DISK_FULL = "the disk is full";
 /** Why root makes nothing in another user's home: the user could not use it afterwards. */
 const FOREIGN_ROOT = "root would own it in the home folder of another user";
 
@@ -22,8 +21,7 @@ const FAILURES: Readonly<Record<string, readonly [meaning: string, fix: string]>
   ENOENT: ["the folder is missing", "create that folder, or mount the disk that holds it"],
   ENOTDIR: ["a part of the folder's path is a file", "move the file that a part of its path leads to"],
   EISDIR: ["a folder is in the file's place", "put the files that this folder holds in its place"],
-  ENOSPC: [DISK_FULL, SPACE],
-  [DISK_FULL]: [DISK_FULL, SPACE],
+  ENOSPC: ["the disk is full", SPACE],
   EDQUOT: ["the disk quota is used up", SPACE],
   EMFILE: ALL_OPEN,
   ENFILE: ALL_OPEN,

@@ -78,7 +78,7 @@ export function createApplication(given: Given): Application {
     reader,
     async download(link, path, signal) {
       const { download } = await import("../jobs/download.ts");
-      await download(link, path, { service: config.service ?? SANDBOX, signal, nowMs: clock.now() });
+      await download(link, path, { service: config.service ?? SANDBOX, signal });
     },
     clock,
     log,

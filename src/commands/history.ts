@@ -57,10 +57,9 @@ async function readHistory(
     };
   const entries = read.toSorted((one, other) => other.atMs - one.atMs);
   const ofSandbox = config.sandbox ? " of the sandbox" : "";
-  const others = describeOthers(journal.countOthers(), config);
   if (entries.length === 0)
     return {
-      summary: inSentences(`The journal holds no orders and no posts${ofSandbox} (${store.place}).`, others),
+      summary: `The journal holds no orders and no posts${ofSandbox} (${store.place}).`,
       nextStep: inSentences(
         "The sandbox keeps no journal,",
         "and a client whose entry sets FACELESS_STATE_DIR or FACELESS_JOURNAL_URL has its own.",
@@ -72,21 +71,10 @@ async function readHistory(
     const order = entry.operation === "generate" ? entry : jobs.get(entry.jobId)?.order;
     return describe(entry, order, journal.isUnderWay(entry));
   });
-  const end = others === "" ? ":" : `. ${others}`;
   return {
-    summary: `Orders and posts${ofSandbox} in the journal, newest first (${store.place})${end}`,
+    summary: `Orders and posts${ofSandbox} in the journal, newest first (${store.place}):`,
     requests,
   };
-}
-
-/** Names the entries that history leaves out: practice and paid orders are never in one list. */
-function describeOthers(count: number, { sandbox }: Config): string {
-  if (count === 0) return "";
-  const [whose, show] = sandbox
-    ? ["account", "history without FACELESS_API_KEY=fl_sandbox"]
-    : ["sandbox", "FACELESS_API_KEY=fl_sandbox"];
-  const [entries, them] = count === 1 ? ["1 entry", "it"] : [`${count} entries`, "them"];
-  return `${entries} of the ${whose} ${count === 1 ? "is" : "are"} not shown: ${show} shows ${them}.`;
 }
 
 /** A request as JSON, and as a title and lines. `order` is that of its job, if the journal has it. */

@@ -19,6 +19,7 @@ export function openJournalStore(
   const database = new JournalPostgres(journalUrl, clock);
   return {
     place: database.place,
+    fixIfHidden: database.fixIfHidden,
     now: () => database.now(),
     append: (lines) => database.append(lines),
     rehearse: () => database.rehearse(),

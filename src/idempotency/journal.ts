@@ -73,6 +73,8 @@ export interface JournalStore {
    * twice at a time.
    */
   readNew(onLine: OnLine): Promise<void>;
+  /** The user's fix, as a clause, if what was written can't be read. */
+  readonly fixIfHidden?: string;
   /** Does what a paid request does, and leaves nothing behind. Throws a JournalError. */
   rehearse?(): Promise<void>;
   /** Gives up what is not answered yet. The next line goes through a new connection. Files need none. */
@@ -126,7 +128,12 @@ export class Journal {
       await this.#write(line);
       const entries = await this.entries();
       if (this.#entries.has(own.id)) return { own, entries };
-      throw new JournalError("written", store.place, "what was written is gone", RESTORE);
+      throw new JournalError(
+        "written",
+        store.place,
+        "what was written is gone",
+        store.fixIfHidden ?? RESTORE,
+      );
     } catch (error) {
       // Part of it may already be stored, or may still arrive.
       await this.#record(own, { outcome: "not_sent" }).catch(() => {});
@@ -150,7 +157,11 @@ export class Journal {
       // Others may have written meanwhile: a decision on an old read could give a code for their request.
       await this.#look();
     }
-    return (this.#list ??= this.#select(this.#options.isSandbox === true));
+    const { isSandbox = false } = this.#options;
+    return (this.#list ??= [...this.#entries.values()].filter(
+      ({ outcome, sandbox = false }) =>
+        sandbox === isSandbox && outcome !== "rejected" && outcome !== "not_sent",
+    ));
   }
 
   /** Why outcomes that this process alone knows are not in the store; undefined if all are. */
@@ -167,11 +178,6 @@ export class Journal {
     if (this.#unwritten.length > 0) await this.#write().catch((error: unknown) => (this.#failure = error));
   }
 
-  /** How many requests of the other kind were read: the sandbox's, or the service's. */
-  countOthers(): number {
-    return this.#select(this.#options.isSandbox !== true).length;
-  }
-
   /** Milliseconds since the request was begun; 0 for one from the future, after a clock was set back. */
   ageMs({ atMs }: Pick<JournalEntry, "atMs">): number {
     return Math.max(0, this.#options.store.now() - atMs);
@@ -185,13 +191,6 @@ export class Journal {
   /** True if its outcome isn't known and its time is near, before or after now: a clock may be ahead. */
   isUnderWay({ outcome, atMs }: JournalEntry): boolean {
     return outcome === undefined && Math.abs(this.#options.store.now() - atMs) < UNDER_WAY_MS;
-  }
-
-  #select(isSandbox: boolean): JournalEntry[] {
-    return [...this.#entries.values()].filter(
-      ({ outcome, sandbox = false }) =>
-        sandbox === isSandbox && outcome !== "rejected" && outcome !== "not_sent",
-    );
   }
 
   /** Callers that wait for a read share its failure, so that no call waits for several. */

@@ -4,7 +4,7 @@
 import { promises as fs } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { DISK_FULL, flush, makeFolder, missingFolders, orMissing } from "../disk.ts";
+import { flush, makeFolder, missingFolders, orMissing } from "../disk.ts";
 
 const PRIVATE = 0o700;
 const DIFFERS = "its disk gives back something else than was written";
@@ -77,7 +77,8 @@ function appendTo(path: string, text: string): Promise<void> {
   return withFile(path, "a", async (file) => {
     const { bytesWritten } = await file.write(text);
     // A disk that is almost full takes a part and reports no error.
-    if (bytesWritten < Buffer.byteLength(text)) throw new Error(DISK_FULL);
+    if (bytesWritten < Buffer.byteLength(text))
+      throw Object.assign(new Error("Not all was written."), { code: "ENOSPC" });
     await flush(file);
   });
 }

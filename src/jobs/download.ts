@@ -8,7 +8,6 @@ import type { ServiceConfig } from "../config.ts";
 import { flush } from "../disk.ts";
 import { isLoopback } from "../settings/loopback.ts";
 import { createDispatcher } from "../service/proxy.ts";
-import { readRetryAfterMs } from "../service/rate-limiter.ts";
 import { explainNetworkError } from "../service/transport-failure.ts";
 import { VERSION } from "../version.ts";
 import { DownloadFailure } from "./save-video.ts";
@@ -34,8 +33,6 @@ export interface DownloadOptions {
   /** True if plain http is allowed on this computer, because the service runs here too. */
   readonly service: Pick<ServiceConfig, "baseUrl" | "proxies">;
   readonly signal: AbortSignal;
-  /** Returns milliseconds since the epoch. */
-  readonly nowMs: number;
 }
 
 /** Writes a new file. Throws a DownloadFailure, or the file system's error; what was written then stays. */
@@ -50,7 +47,7 @@ export async function download(
   try {
     const isLocal = isLoopback(baseUrl.hostname);
     const answer = await follow(link, isLocal, (request) => dispatcher.request({ ...request, signal }));
-    checkVideo(answer, options.nowMs);
+    checkVideo(answer);
     // Some mounts take a file only once, from front to back: none of it is opened or written again.
     const file = await fs.open(path, "wx");
     try {
@@ -64,7 +61,7 @@ export async function download(
     const isOfFile = /^(?:open|write|fsync|close)$/.test(String(Reflect.get(Object(error), "syscall")));
     throw error instanceof DownloadFailure || isOfFile
       ? error
-      : new DownloadFailure(explainNetworkError(error).reason, { mayPass: true });
+      : new DownloadFailure(explainNetworkError(error).reason, true);
   } finally {
     void dispatcher.destroy().catch(() => {});
   }
@@ -97,13 +94,13 @@ function checkedUrl(text: string, isLocal: boolean, base?: URL): URL {
   return url;
 }
 
-function checkVideo(answer: Dispatcher.ResponseData, nowMs: number): void {
+function checkVideo(answer: Dispatcher.ResponseData): void {
   const { statusCode } = answer;
   if (statusCode !== 200)
-    throw new DownloadFailure(`its host answered HTTP ${statusCode}`, {
-      mayPass: statusCode < 300 || statusCode >= 500 || NOT_THERE_YET.has(statusCode),
-      retryAfterMs: readRetryAfterMs(answer.headers, nowMs),
-    });
+    throw new DownloadFailure(
+      `its host answered HTTP ${statusCode}`,
+      statusCode < 300 || statusCode >= 500 || NOT_THERE_YET.has(statusCode),
+    );
   // A connection that breaks would look like the end of the file.
   const isFramed = headerOf(answer, "content-length") !== "" || headerOf(answer, "transfer-encoding") !== "";
   if (!isFramed) throw new DownloadFailure("its host does not say how long the file is");
@@ -126,7 +123,7 @@ async function* checkedBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
     checkStart(start);
     yield start;
   }
-  if (bytes === 0) throw new DownloadFailure("the file is empty", { mayPass: true });
+  if (bytes === 0) throw new DownloadFailure("the file is empty", true);
   if (bytes < START_BYTES) throw notAVideo();
 }
 
@@ -140,7 +137,7 @@ function checkStart(start: Buffer): void {
 
 /** Some hosts answer with a page until the file has arrived. */
 function notAVideo(): DownloadFailure {
-  return new DownloadFailure("its link does not lead to a video", { mayPass: true });
+  return new DownloadFailure("its link does not lead to a video", true);
 }
 
 function checkSize(bytes: number): void {

@@ -17,12 +17,12 @@ import type { JobReader } from "./reader.ts";
 
 /** Why a download failed, as a clause that follows a colon. Contains no text from the host. */
 export class DownloadFailure extends Error {
-  /** True if another request may succeed, and how long the host asks to wait. */
-  readonly facts: { readonly mayPass?: boolean; readonly retryAfterMs?: number | undefined };
+  /** True if another request may succeed. */
+  readonly mayPass: boolean;
 
-  constructor(reason: string, facts: DownloadFailure["facts"] = {}) {
+  constructor(reason: string, mayPass = false) {
     super(reason);
-    this.facts = facts;
+    this.mayPass = mayPass;
   }
 }
 
@@ -162,15 +162,16 @@ export class VideoSaver {
       const isUnlinked = book.get(jobId).link === undefined;
       if (attempt > 1 || isUnlinked) await reader.refreshFromList(isUnlinked ? LIST_AGE_MS : LINK_AGE_MS);
       const { link } = book.get(jobId);
-      if (link === undefined) throw new DownloadFailure("its link is not known", { mayPass: true });
+      if (link === undefined) throw new DownloadFailure("its link is not known", true);
       book.note(jobId, { saved: { state: "saving", path } });
       await this.#inSlot(() => this.#writeOnce(folder, path, link.url));
     };
-    await this.#retry(MAX_RETRYING_MS[isNew ? "newJob" : "olderJob"], write, (error, attempt) => {
-      if (!(error instanceof DownloadFailure) || error.facts.mayPass !== true) return undefined;
-      const { first, max } = ATTEMPT_PAUSE_MS;
-      return Math.max(first, error.facts.retryAfterMs ?? Math.min(max, first * 2 ** (attempt - 1)));
-    });
+    const { first, max } = ATTEMPT_PAUSE_MS;
+    await this.#retry(MAX_RETRYING_MS[isNew ? "newJob" : "olderJob"], write, (error, attempt) =>
+      error instanceof DownloadFailure && error.mayPass
+        ? Math.min(max, first * 2 ** (attempt - 1))
+        : undefined,
+    );
   }
 
   /** Writes a temporary file in the same folder, and renames it when it is whole. */

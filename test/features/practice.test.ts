@@ -150,9 +150,6 @@ test("history lists the account's orders alone, and says how to see the sandbox'
     "publish",
     "generate",
   ]);
-  expect(account.summary).toContain(
-    "1 entry of the sandbox is not shown: FACELESS_API_KEY=fl_sandbox shows it.",
-  );
   expect(withoutKey).toEqual(account);
   expect(practice.entries).toMatchObject([{ operation: "generate", topic: TIDES.topic, sandbox: true }]);
   expect(practice.summary).toMatch(/^Orders and posts of the sandbox/);

@@ -396,7 +396,7 @@ test("a line that a full disk cuts off is an error, and is written whole before 
     });
   });
   await expect(journal.begin(withTopic("second"))).rejects.toMatchObject({
-    problem: `can't be written (the disk is full: ${join(folder, TODAY)})`,
+    problem: `can't be written (ENOSPC: ${join(folder, TODAY)})`,
     fix: "free some space on its disk",
   });
   await journal.end(own, { outcome: "done", jobId: "job-1" });

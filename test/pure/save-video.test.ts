@@ -70,8 +70,7 @@ function setUp(
   return { clock, folder, book, attempts, looks, warnings, seconds, end };
 }
 
-const refused = (retryAfterMs?: number) =>
-  new DownloadFailure("its host answered HTTP 403", { mayPass: true, retryAfterMs });
+const refused = () => new DownloadFailure("its host answered HTTP 403", true);
 
 test("a new video's file that is refused is requested for five minutes, and then given up in a sentence", async () => {
   const { attempts, looks, warnings, end } = setUp(() => refused());
@@ -89,23 +88,6 @@ test("a new video's file that comes later is saved", async () => {
   expect(await end()).toMatchObject({ state: "saved" });
   expect(attempts).toHaveLength(7);
   expect(warnings).toEqual([]);
-});
-
-test("a host that asks to wait is asked again after that, unless it takes too long", async () => {
-  const patient = setUp((attempt) => (attempt === 1 ? refused(90_000) : undefined));
-  expect(await patient.end()).toMatchObject({ state: "saved" });
-  expect(patient.attempts).toEqual([0, 90]);
-
-  const impatient = setUp(() => refused(3_600_000));
-  expect(await impatient.end()).toMatchObject({ state: "failed" });
-  expect(impatient.attempts).toEqual([0]);
-});
-
-test("a host that asks for no wait at all is asked once a second", async () => {
-  const { attempts, end } = setUp((attempt) => (attempt < 4 ? refused(0) : undefined));
-
-  expect(await end()).toMatchObject({ state: "saved" });
-  expect(attempts).toEqual([0, 1, 2, 3]);
 });
 
 test("an older video's file that is refused is requested three times", async () => {
