@@ -9,7 +9,6 @@ import { JobBook } from "../jobs/job-book.ts";
 import { Poller } from "../jobs/poller.ts";
 import { JobReader } from "../jobs/reader.ts";
 import { VideoSaver } from "../jobs/save-video.ts";
-import { Schedule } from "../jobs/schedule.ts";
 import { waitForEnd } from "../jobs/wait.ts";
 import type { Application } from "../mcp/application.ts";
 import type { Clock } from "../clock.ts";
@@ -69,7 +68,7 @@ export function createApplication(given: Given): Application {
   const readJournal = async () => facts.of(await journal.entries(), clock.now() - store.now());
   const jobs = new JobBook({ clock, log, readJournal });
   const reader = new JobReader({ source: service, book: jobs, clock, isSandbox: config.sandbox });
-  const schedule = new Schedule({ fixedMs: pollMs(config), random: Math.random });
+  const schedule = { fixedMs: pollMs(config), random: Math.random };
   const poller = new Poller({ source: service, reader, book: jobs, schedule, clock, log });
   const videoSaver = new VideoSaver({
     folder: config.saveDir,

@@ -11,7 +11,6 @@
 //
 // A job guards its order unless it is known to have failed, or was a sandbox's that is gone.
 
-import { inTurns } from "../clock.ts";
 import { inSentences, type Text } from "../sentences.ts";
 import { stateOf } from "../service/job.ts";
 import { BridgeError, cancelledError } from "../errors.ts";
@@ -49,10 +48,8 @@ export interface GenerateOnceOptions {
     addStarted(jobId: string, order: Pick<OrderEntry, "arguments" | "client">, status: string): void;
     /** Called with the newest videos, as the service has just listed them. */
     updateFromPage(videos: readonly Video[], page: { readonly isFirstPage: boolean }): void;
-    /** Updates what the journal says of jobs. Undefined if the journal can't be read. */
-    readJournal(): Promise<readonly unknown[] | undefined>;
-    /** The videos among these, newest first, that a request of this age may have started. */
-    possibleJobs(videos: readonly Video[], requestAgeMs: number): readonly Video[];
+    /** The videos among these that a request of this age may have started, if the journal can be read. */
+    possibleJobs(videos: readonly Video[], requestAgeMs: number): Promise<readonly Video[] | undefined>;
   };
 }
 
@@ -132,13 +129,12 @@ export class GenerateOnce {
     );
     let confirmedKey: string | undefined; // the plan that the user has agreed to
     for (;;) {
-      const snapshot = await guard.waitUntilIdle(call, !onlyChecks);
-      const { entries, matching, inFlight } = snapshot;
+      const { entries, matching, inFlight } = await guard.waitUntilIdle(call, !onlyChecks);
       if (inFlight !== undefined)
         throw await this.#withCandidates(orderInProgressError(journal.ageMs(inFlight)), inFlight);
 
       const newest = matching.at(-1);
-      const isKnown = newest !== undefined || (warnings.length > 0 && (await hasAny(entries, isSame)));
+      const isKnown = newest !== undefined || (warnings.length > 0 && entries.some(isSame));
       const doubts = isKnown ? [] : warnings;
       const code = confirmationCode([orderKey(ordered), ...doubts.map(({ finding }) => finding)], matching);
       if (confirm !== code) {
@@ -162,7 +158,7 @@ export class GenerateOnce {
       }
 
       if (onlyChecks) throw cancelledError("The order was checked, not sent.");
-      const begun = await guard.begin(call, snapshot, intent);
+      const begun = await guard.begin(call, matching, intent);
       if (begun === undefined) continue;
       try {
         const answer = this.#send(order, begun);
@@ -240,8 +236,7 @@ export class GenerateOnce {
   async #withCandidates(failure: BridgeError, entry: JournalEntry): Promise<BridgeError> {
     const { jobs, journal } = this.#options;
     const videos = await this.#listVideos().catch(() => undefined);
-    const isKnown = videos !== undefined && (await jobs.readJournal()) !== undefined;
-    const candidates = isKnown ? jobs.possibleJobs(videos, journal.ageMs(entry)) : undefined;
+    const candidates = videos && (await jobs.possibleJobs(videos, journal.ageMs(entry)));
     const nextStep = inSentences(describeCandidates(candidates), failure.facts.nextStep);
     return new BridgeError({ ...failure.facts, nextStep }, failure);
   }
@@ -252,13 +247,4 @@ export class GenerateOnce {
     jobs.updateFromPage(videos, { isFirstPage: true });
     return videos;
   }
-}
-
-/** True if one of the entries passes. A long journal must not hold up other work. */
-async function hasAny(
-  entries: readonly JournalEntry[],
-  passes: (entry: JournalEntry) => boolean,
-): Promise<boolean> {
-  for await (const entry of inTurns(entries)) if (passes(entry)) return true;
-  return false;
 }

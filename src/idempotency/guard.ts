@@ -125,12 +125,12 @@ export class Guard {
   }
 
   /**
-   * Records a request, which must then be sent and finished. Undefined if anything is known of the same
-   * request that the snapshot didn't have: then nothing may be sent. Throws a JournalError.
+   * Records a request, which must then be sent and finished. Undefined if more is known of the same request
+   * by now than the `matching` entries: then nothing may be sent. Throws a JournalError.
    */
   begin<Entry extends JournalEntry>(
     { select, signal, leftMs }: GuardedCall<Entry>,
-    snapshot: Snapshot<Entry>,
+    matching: readonly Entry[],
     intent: Intent,
   ): Promise<Begun | undefined> {
     const { journal, clock } = this.#options;
@@ -139,13 +139,8 @@ export class Guard {
       const begunAtMs = clock.now();
       const { own: entry, entries } = await journal.begin(intent);
       const earlier = entriesAhead(entries, entry);
-      // Mostly nothing at all is new, which is cheaper to find than the entries of the same request.
-      const isUnchanged =
-        earlier.length === snapshot.entries.length &&
-        earlier.every((known, index) => known === snapshot.entries[index]);
       const options = () => ({ signal, deadlineMs: leftMs(), entry: { id: entry.id, begunAtMs } });
-      if (isUnchanged || fingerprintOf(select(earlier)) === fingerprintOf(snapshot.matching))
-        return { entry, earlier, options };
+      if (fingerprintOf(select(earlier)) === fingerprintOf(matching)) return { entry, earlier, options };
       await journal.end(entry, { outcome: "not_sent" });
       return undefined;
     };

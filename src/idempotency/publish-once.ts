@@ -67,8 +67,7 @@ export class PublishOnce {
     const call = guard.startCall((entries) => publicationsOn(entries, jobId, wanted.platforms), signal);
     let preparedKey: string | undefined; // the plan that was checked, and that the user has agreed to
     for (;;) {
-      const snapshot = await guard.waitUntilIdle(call);
-      const { inFlight, matching } = snapshot;
+      const { inFlight, matching } = await guard.waitUntilIdle(call);
       if (inFlight !== undefined)
         throw publicationInProgressError(journal.ageMs(inFlight), platformsOf(inFlight));
 
@@ -84,7 +83,7 @@ export class PublishOnce {
       }
 
       const request = { jobId, platforms: [...plan.platforms] };
-      const begun = await guard.begin(call, snapshot, { operation: "publish", ...request, client });
+      const begun = await guard.begin(call, matching, { operation: "publish", ...request, client });
       if (begun === undefined) continue;
       try {
         const answer = service.publish(request, begun.options());

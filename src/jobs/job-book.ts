@@ -101,8 +101,12 @@ export class JobBook {
     return stateOf(lastStatus(this.get(jobId)) ?? "") === "refunded";
   }
 
-  /** The videos among these, newest first, that a request of this age may have started. */
-  possibleJobs(videos: readonly Video[], requestAgeMs: number): readonly Video[] {
+  /**
+   * The videos among these, newest first, that a request of this age may have started; undefined if the
+   * journal can't be read.
+   */
+  async possibleJobs(videos: readonly Video[], requestAgeMs: number): Promise<readonly Video[] | undefined> {
+    if ((await this.readJournal()) === undefined) return undefined;
     const records = videos.map(({ jobId }) => this.get(jobId));
     const possible = possibleJobs(records, this.#options.clock.now() - requestAgeMs);
     const ids = new Set(possible.map(({ jobId }) => jobId));

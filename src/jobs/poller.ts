@@ -8,7 +8,7 @@ import { type Clock, pause } from "../clock.ts";
 import type { JobBook, Unsubscribe } from "./job-book.ts";
 import { hasEnded } from "./job-record.ts";
 import type { JobReader, JobSource } from "./reader.ts";
-import type { Schedule } from "./schedule.ts";
+import { firstDelayMs, nextDelayMs, type Schedule } from "./schedule.ts";
 
 export interface PollerOptions {
   readonly source: JobSource;
@@ -116,8 +116,8 @@ export class Poller {
       followers: 0,
       dueMs:
         fetchedAtMs === undefined
-          ? nowMs + schedule.firstDelayMs(ageMs)
-          : fetchedAtMs + schedule.nextDelayMs(ageMs),
+          ? nowMs + firstDelayMs(schedule, ageMs)
+          : fetchedAtMs + nextDelayMs(schedule, ageMs),
       hintedMs: -Infinity,
       failures: 0,
       notFound: 0,
@@ -221,7 +221,7 @@ export class Poller {
 
   #nextDueMs({ jobId }: FollowedJob): number {
     const { book, schedule } = this.#options;
-    return this.#nowMs() + schedule.nextDelayMs(book.ageMs(jobId));
+    return this.#nowMs() + nextDelayMs(schedule, book.ageMs(jobId));
   }
 
   #nowMs(): number {

@@ -1,6 +1,6 @@
 // How long to wait before the next poll of a followed job. Knows no clock and no rate limit.
 
-export interface ScheduleOptions {
+export interface Schedule {
   /** Polls at this interval instead of the schedule. */
   readonly fixedMs?: number | undefined;
   /** Gives numbers in [0, 1). */
@@ -15,23 +15,14 @@ const EARLY_INTERVAL_MS = 30_000;
 const LATE = { minMs: 6_000, shareOfAge: 0.02, maxMs: 30_000 } as const;
 const JITTER = 0.1;
 
-export class Schedule {
-  readonly #options: ScheduleOptions;
+/** The ms from now to the first poll of a job of this age. A job of unknown age is polled immediately. */
+export function firstDelayMs({ fixedMs = FIRST_POLL_MS }: Schedule, ageMs: number | undefined): number {
+  return ageMs === undefined ? 0 : Math.max(0, fixedMs - ageMs);
+}
 
-  constructor(options: ScheduleOptions) {
-    this.#options = options;
-  }
-
-  /** The ms from now to the first poll of a job of this age. A job of unknown age is polled immediately. */
-  firstDelayMs(ageMs: number | undefined): number {
-    return ageMs === undefined ? 0 : Math.max(0, (this.#options.fixedMs ?? FIRST_POLL_MS) - ageMs);
-  }
-
-  /** The ms from a job's last poll to its next one. A job of unknown age may end at any moment. */
-  nextDelayMs(ageMs = USUAL_FROM_MS): number {
-    const { fixedMs, random } = this.#options;
-    return fixedMs ?? intervalMs(ageMs) * (1 - JITTER + 2 * JITTER * random());
-  }
+/** The ms from a job's last poll to its next one. A job of unknown age may end at any moment. */
+export function nextDelayMs({ fixedMs, random }: Schedule, ageMs = USUAL_FROM_MS): number {
+  return fixedMs ?? intervalMs(ageMs) * (1 - JITTER + 2 * JITTER * random());
 }
 
 function intervalMs(ageMs: number): number {

@@ -49,25 +49,23 @@ async function waitUntilOver(
   { job: { jobId }, forMs, signal, onChange }: Wait,
   latest: () => Job,
 ): Promise<void> {
-  const over = new AbortController();
-  const end = () => over.abort();
-  signal.addEventListener("abort", end, { once: true });
+  const end = new AbortController();
+  const over = AbortSignal.any([signal, end.signal]);
   const cleanups = [
-    () => signal.removeEventListener("abort", end),
     book.on("change", (changed) => {
       if (changed !== jobId) return;
-      if (latest().done || book.get(jobId).followingEnded !== undefined) end();
+      if (latest().done || book.get(jobId).followingEnded !== undefined) end.abort();
       onChange(latest());
     }),
     poller.follow(jobId),
   ];
   const readMs = Math.min(LAST_READ.beforeEndMs, LAST_READ.maxShare * forMs);
-  await pause(clock, forMs - readMs, over.signal);
-  if (!over.signal.aborted) {
+  await pause(clock, forMs - readMs, over);
+  if (!over.aborted) {
     // The book emits the result; a failure leaves the last known state.
     reader.readRecent(jobId, FRESH_MS, signal).catch(() => {});
     // Begins after the read even if the process slept through both.
-    await pause(clock, readMs, over.signal);
+    await pause(clock, readMs, over);
   }
   for (const cleanUp of cleanups) cleanUp();
 }

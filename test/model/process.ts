@@ -226,8 +226,7 @@ class Process {
         hasFailed: () => false,
         updateFromPage() {},
         addStarted() {},
-        readJournal: async () => [],
-        possibleJobs: () => [],
+        possibleJobs: async () => [],
       },
     });
     const publish = new PublishOnce({

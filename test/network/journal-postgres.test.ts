@@ -52,6 +52,9 @@ beforeAll(async () => {
 });
 beforeEach(() => database.exec("drop table if exists public.faceless_journal").then(() => {}));
 
+/** An outcome that the database refuses in one test isn't written during another one. */
+const NO_RETRIES = { after: () => () => {} };
+
 /** A server process on a computer of its own. */
 function openStore({
   clock = systemClock,
@@ -68,7 +71,7 @@ function openJournal({
   const warnings: string[] = [];
   const journal = new Journal({
     store: openStore(options),
-    clock: systemClock,
+    clock: NO_RETRIES,
     isSandbox,
     redact: createRedact(KEY),
     onUnwritable: (error) => void warnings.push(String(error)),
@@ -80,7 +83,7 @@ function openJournal({
 function openApplicationJournal(settings: Parameters<typeof openJournalStore>[0]): Journal {
   const store = openJournalStore(settings, systemClock);
   if (store === undefined) throw new Error("The settings keep no journal.");
-  return new Journal({ store, clock: systemClock, redact: (line) => line, onUnwritable() {} });
+  return new Journal({ store, clock: NO_RETRIES, redact: (line) => line, onUnwritable() {} });
 }
 
 async function linesOf(store: JournalPostgres): Promise<string[]> {

@@ -67,8 +67,7 @@ async function measure(journal: Journal): Promise<number[]> {
     hasFailed: () => false,
     addStarted() {},
     updateFromPage() {},
-    readJournal: async () => [],
-    possibleJobs: () => [],
+    possibleJobs: async () => [],
   };
   const tryReadJob = async () => undefined;
   const once = new GenerateOnce({ service, guard, journal, maxGenerations: undefined, tryReadJob, jobs });

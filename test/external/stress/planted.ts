@@ -26,7 +26,7 @@ const BUGS: readonly Bug[] = [
       [
         "src/idempotency/guard.ts",
         "const earlier = entriesAhead(entries, entry);",
-        "const earlier = entriesAhead(entries, entry).filter((one) => snapshot.entries.includes(one));",
+        "const earlier = entriesAhead(entries, entry).filter((one) => matching.includes(one));",
       ],
     ],
   },
