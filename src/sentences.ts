@@ -13,14 +13,26 @@ export function mapText(text: Text, change: (words: string) => string): Text {
   return typeof text === "string" ? change(text) : { model: change(text.model), person: change(text.person) };
 }
 
+/** The parts of each template: words, and between them the places of values. */
+const PARTS = new WeakMap<TemplateStringsArray, Readonly<Record<Audience, readonly string[]>>>();
+
 /** A template in which "[they|you]" is "they" to a model and "you" to a person. Values are never read so. */
 export function say(strings: TemplateStringsArray, ...values: readonly (Text | number)[]): Text {
-  const template = strings.reduce((before, next, index) => `${before}\uE000${index - 1};${next}`);
-  const read = (audience: Audience, choice: string) =>
-    template
-      .replace(/\[([^|\]]*)\|([^\]]*)\]/g, choice)
-      .replace(/\uE000(\d+);/g, (_, index: string) => textFor(audience, values[Number(index)] ?? ""));
-  return { model: read("model", "$1"), person: read("person", "$2") };
+  const parts = PARTS.get(strings) ?? readTemplate(strings);
+  const read = (audience: Audience) =>
+    parts[audience].reduce((said, part, at) =>
+      at % 2 === 0 ? said + part : said + textFor(audience, values[Number(part)] ?? ""),
+    );
+  return { model: read("model"), person: read("person") };
+}
+
+function readTemplate(strings: TemplateStringsArray) {
+  // A mark beyond Latin-1 would double every text that is made of a part, and slow down all that reads it.
+  const template = strings.reduce((before, next, index) => `${before}\0${index - 1};${next}`);
+  const read = (choice: string) => template.replace(/\[([^|\]]*)\|([^\]]*)\]/g, choice).split(/\0(\d+);/);
+  const parts = { model: read("$1"), person: read("$2") };
+  PARTS.set(strings, parts);
+  return parts;
 }
 
 /** A tool by its name to a model, and to a person the command that calls it. */
@@ -32,8 +44,13 @@ export function toolOrCommand(name: string, options = ""): Text {
 export function inSentences(...sentences: readonly (string | false | undefined)[]): string;
 export function inSentences(...sentences: readonly (Text | false | undefined)[]): Text;
 export function inSentences(...sentences: readonly (Text | false | undefined)[]): Text {
+  const said = sentences.filter((sentence) => sentence !== undefined && sentence !== false);
+  if (said.length === 1) return said[0] ?? "";
   const join = (audience: Audience) =>
-    sentences.flatMap((sentence) => (sentence && textFor(audience, sentence)) || []).join(" ");
-  if (!sentences.some((sentence) => typeof sentence === "object")) return join("model");
+    said
+      .map((sentence) => textFor(audience, sentence))
+      .filter(Boolean)
+      .join(" ");
+  if (said.every((sentence) => typeof sentence === "string")) return join("model");
   return { model: join("model"), person: join("person") };
 }

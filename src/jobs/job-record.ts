@@ -127,14 +127,14 @@ export function withAnswer(record: JobRecord, answer: Job, { atMs, nowMs }: Answ
   const { listedStatus: _, ...before } = record;
   if (hasEnded(record) && !answer.done) return record;
   const url = answer.finalVideoUrl ?? (stateOf(answer.status) === "ready" ? record.link?.url : undefined);
-  return {
-    ...before,
-    state: url === undefined ? answer : { ...answer, finalVideoUrl: url },
-    fetchedAtMs: atMs,
-    updatedAtMs: nowMs,
-    ...seen(record, answer.status, nowMs),
-    ...(answer.finalVideoUrl !== undefined && linkOf(answer.finalVideoUrl, atMs)),
-  };
+  const state = url === undefined ? answer : { ...answer, finalVideoUrl: url };
+  // Not spread, which takes ten times as long.
+  return Object.assign(
+    before,
+    { state, fetchedAtMs: atMs, updatedAtMs: nowMs },
+    seen(record, answer.status, nowMs),
+    answer.finalVideoUrl === undefined ? {} : linkOf(answer.finalVideoUrl, atMs),
+  );
 }
 
 /** Adds what the video list says of the job. */
@@ -174,14 +174,15 @@ export function hasChanged({ state: before }: JobRecord, { state: after }: JobRe
   if (before === undefined) return after.done;
   // The answer to the start names no total, so the first total isn't a change.
   const [one, other] = [before.progress?.total, after.progress?.total];
-  return !before.done && contentOf(before, other) !== contentOf(after, one);
+  const [old, young] = [contentOf(before, other), contentOf(after, one)];
+  return !before.done && (old.length !== young.length || old.some((value, index) => value !== young[index]));
 }
 
 /** The documented fields alone: a service may stamp every answer, and sign its links again each time. */
-function contentOf({ status, progress, videoUrls, audioUrl, finalVideoUrl }: Job, otherTotal = 0): string {
+function contentOf({ status, progress, videoUrls, audioUrl, finalVideoUrl }: Job, otherTotal = 0) {
   const links = [audioUrl, finalVideoUrl, ...videoUrls].map((link) => link?.split(/[?#]/, 1)[0]);
   const { total = otherTotal, completed = 0, failed = 0 } = progress ?? {};
-  return JSON.stringify([status, total, completed, failed, ...links]);
+  return [status, total, completed, failed, ...links];
 }
 
 /** Reads an undocumented field, so any other shape of it is ignored. */

@@ -180,8 +180,8 @@ export class JobReader {
   /** The documented status has no final video. A list that was read after it may have it. */
   async #lookUpLink({ jobId, status }: Job, ageMs: number): Promise<void> {
     const { book, clock } = this.#options;
-    const { link } = book.get(jobId);
     if (stateOf(status) !== "ready") return;
+    const { link } = book.get(jobId);
     if (link !== undefined && clock.monotonicMs() - link.atMs <= MAX_LINK_AGE_MS) return;
     const isRead = await this.refreshFromList(Math.min(ageMs, LOOKUP_INTERVAL_MS));
     book.note(jobId, { isLinkUnread: !isRead });

@@ -6,7 +6,7 @@ import * as options from "../service/options.ts";
 import { hasEnded, type JobRecord, lastStatus, titleOf } from "../jobs/job-record.ts";
 import { cleanServiceText, quote } from "../text.ts";
 import { describe } from "../tools/describe.ts";
-import { structureOf, toResult } from "../tools/tool.ts";
+import { toResult } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
 import { CARD_URI, readCard } from "./card/card.ts";
 import { canAsk } from "./connected-client.ts";
@@ -66,7 +66,7 @@ export async function describeJob(
   if (hasEnded(jobs.get(jobId))) await jobs.readJournal();
   await videoSaver.refresh([jobId]);
   const { result, ...guidance } = describe(jobs.get(jobId), { config, nowMs: clock.now(), ...options });
-  return structureOf(toResult(guidance, result));
+  return toResult(guidance, result).fields;
 }
 
 function catalog({ sandbox, sandboxSeconds }: Application["config"]) {

@@ -36,8 +36,8 @@ export function registerTools(
     const progress = new Progress(mcpReq);
     const calledMs = clock.monotonicMs();
     const info = clientInfo(server, mcpReq);
-    const context: ToolContext = {
-      ...application,
+    // Fields that follow a spread would take longer than the rest of this.
+    const context: ToolContext = Object.assign({}, application, {
       signal,
       client: describeClient(info),
       maxWaitSeconds: maxWaitSeconds(info, _meta?.progressToken !== undefined),
@@ -47,10 +47,13 @@ export function registerTools(
         return waitWithProgress(application, progress, { job, forMs: leftMs, signal });
       },
       askUser: (question) => elicitation.confirm(server, mcpReq, progress, question),
-    };
+    } satisfies Partial<ToolContext>);
     try {
       const ran = await runTool(tool, params.arguments, context);
-      const result = structureOf({ ...ran, summary: inSentences(ran.summary, takeTooLate(ran.fields)) });
+      const tooLate = takeTooLate(ran.fields);
+      const result = tooLate
+        ? structureOf({ ...ran, summary: inSentences(ran.summary, tooLate) })
+        : ran.fields;
       // A repeated call isn't a task: it has to say at once that nothing was charged.
       if (tool.startsJob !== true || result["alreadyStarted"] === true) return successResult(result);
       // Each job is a resource.

@@ -62,7 +62,11 @@ export function describe(record: JobRecord, options: DescribeOptions): ToolOutco
       ...SUMMARY[state].map((sentence) => sentence(facts)),
       order?.isCut === true && `The topic is cut here: ${jobUri(job.jobId)} has it whole.`,
     ),
-    nextStep: NEXT_STEP[state].map((sentence) => sentence(facts)).find(Boolean) || undefined,
+    nextStep:
+      NEXT_STEP[state].reduce<Text | false | undefined>(
+        (first, sentence) => first || sentence(facts),
+        false,
+      ) || undefined,
     result: {
       ...job,
       ...savedToOf(record),
@@ -77,11 +81,11 @@ const unsafeLinks: Sentence = ({ job }) =>
   hasUnsafeLinks(job) && "Links that are not safe to open were left out.";
 
 const progress: Sentence = ({ job, record: { followingEnded } }) => {
-  const status = quote(job.status, 60);
-  const usual =
-    stateOf(job.status) === "rendering" ? "Still rendering" : `The service gives the status ${status}`;
-  const state = followingEnded === undefined ? usual : `${followingEnded} It was last seen as ${status}`;
-  return `${state}: ${describeProgress(job)}.`;
+  if (followingEnded === undefined && stateOf(job.status) === "rendering")
+    return `Still rendering: ${describeProgress(job)}.`;
+  const before =
+    followingEnded === undefined ? "The service gives the status" : `${followingEnded} It was last seen as`;
+  return `${before} ${quote(job.status, 60)}: ${describeProgress(job)}.`;
 };
 
 const age: Sentence = ({ ageMs, isLong, config }) => {

@@ -3,6 +3,7 @@
 import * as z from "zod";
 import type { JobOrder, JobPost, JobRecord } from "../jobs/job-record.ts";
 import { cleanServiceText, localTime, stripUnsafeCharacters } from "../text.ts";
+import { mapTexts } from "../value-at.ts";
 
 /** Describes a post's fields in words: a schema would make tools/list longer. */
 export const publishedToField = () =>
@@ -43,8 +44,10 @@ export function linkOf(result: JobPost["result"]): string | undefined {
 
 /** The arguments as ordered, without unsafe characters. */
 export function describeArguments({ arguments: args }: JobOrder): JobOrder["arguments"] {
-  const clean = (value: unknown) => (typeof value === "string" ? stripUnsafeCharacters(value) : value);
   return Object.fromEntries(
-    Object.entries(args).map(([name, value]) => [stripUnsafeCharacters(name), clean(value)]),
+    Object.entries(args).map(([name, value]) => [
+      stripUnsafeCharacters(name),
+      mapTexts(value, stripUnsafeCharacters),
+    ]),
   );
 }

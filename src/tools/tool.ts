@@ -131,22 +131,29 @@ const MAX_GUIDANCE = 5_000;
 const RESERVED_BYTES = 500;
 const SANDBOX_NOTICE = "This is a sandbox: sample clips, nothing was rendered, charged or posted.";
 
-/** A result in this computer's time, of a size that a model can read. */
+/** A result in this computer's time, of a size that a model can read. Its fields have the guidance, too. */
 export function toResult(guidance: Guidance, result: object, notice?: string): ToolResult {
-  const [summary, nextStep] = [cut(guidance.summary), cut(guidance.nextStep ?? "")];
-  const bytes = Buffer.byteLength(JSON.stringify(structureOf({ summary, nextStep, fields: {} })));
-  // No field of the service speaks in our place.
-  const { summary: _, nextStep: __, ...fields } = inLocalTime({ ...result });
-  const { value, truncation } = truncateToFit(fields, MAX_RESULT_BYTES - bytes - RESERVED_BYTES);
-  const isCut = truncation && describeTruncation(truncation);
-  return { summary: inSentences(summary, isCut, notice), nextStep, fields: value };
+  const [told, nextStep] = [cut(guidance.summary), cut(guidance.nextStep ?? "")];
+  const summary = inSentences(told, notice);
+  const fields = structureOf({ summary, nextStep, fields: result });
+  const maxBytes = MAX_RESULT_BYTES - RESERVED_BYTES;
+  const json = JSON.stringify(fields);
+  if (!TIME_IN_JSON.test(json) && Buffer.byteLength(json) <= maxBytes) return { summary, nextStep, fields };
+  const { value, truncation } = truncateToFit(inLocalTime(fields), maxBytes);
+  const whole = inSentences(told, truncation && describeTruncation(truncation), notice);
+  return {
+    summary: whole,
+    nextStep,
+    fields: structureOf({ summary: whole, nextStep, fields: value }),
+  };
 }
 
-/** A result as a model reads it: its summary and next step first. */
-export function structureOf({ summary, nextStep = "", fields }: ToolResult): Record<string, unknown> {
-  const next = textFor("model", nextStep);
-  const guidance = { summary: textFor("model", summary), ...(next !== "" && { nextStep: next }) };
-  return { ...guidance, ...fields, ...guidance };
+/** A result as a model reads it: its summary and next step first. No field of the service speaks in their place. */
+export function structureOf({ summary, nextStep = "", fields }: ToolResult<object>): Record<string, unknown> {
+  const [told, next] = [textFor("model", summary), textFor("model", nextStep)];
+  const guidance = next === "" ? { summary: told } : { summary: told, nextStep: next };
+  // Spreads take thirty times as long.
+  return Object.assign({}, guidance, fields, guidance);
 }
 
 function cut(text: Text): Text {
@@ -161,6 +168,8 @@ function inLocalTime(result: Readonly<Record<string, unknown>>): Record<string, 
   );
 }
 
+/** Found wherever a text or name begins like a time, for a result that needs no conversion at all. */
+const TIME_IN_JSON = /"\d{4}-\d\d-\d\dT/;
 /** A whole time of ISO 8601, with an offset and a month, day, hour and minute that exist. */
 const TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/;
@@ -189,22 +198,28 @@ export async function runTool<Output extends z.ZodObject>(
   const isRecorded = tool.effect !== "reads";
   const were = ignored.length === 1 ? "was" : "were";
   const describeJournal = () => isRecorded && describeUnrecorded(context.unrecorded());
-  const { result, ...guidance } = await tool.run(input, context).catch((error: unknown) => {
+  try {
+    const ran = await tool.run(input, context);
+    const summary = inSentences(
+      ran.summary,
+      describeJournal(),
+      ignored.length > 0 &&
+        say`${nameArguments(ignored)} ${were} ignored: ${toolOrCommand(tool.name)} has no such [argument|option].`,
+    );
+    // Only once, since it would otherwise stand in every result of a chat.
+    const notice = context.config.sandbox && context.jobs.adviseOnce("sandbox") ? SANDBOX_NOTICE : undefined;
+    const returned = toResult({ summary, nextStep: ran.nextStep }, ran.result, notice);
+    return {
+      summary: returned.summary,
+      nextStep: returned.nextStep,
+      fields: tool.output().parse(returned.fields),
+    };
+  } catch (error) {
     const unrecorded = describeJournal();
     // What wasn't sent has no outcome that the journal could lack.
     if (!unrecorded || !(error instanceof BridgeError) || error.facts.outcome === "not_sent") throw error;
     throw new BridgeError({ ...error.facts, journal: inSentences(error.facts.journal, unrecorded) }, error);
-  });
-  guidance.summary = inSentences(
-    guidance.summary,
-    describeJournal(),
-    ignored.length > 0 &&
-      say`${nameArguments(ignored)} ${were} ignored: ${toolOrCommand(tool.name)} has no such [argument|option].`,
-  );
-  // Only once, since it would otherwise stand in every result of a chat.
-  const notice = context.config.sandbox && context.jobs.adviseOnce("sandbox") ? SANDBOX_NOTICE : undefined;
-  const returned = toResult(guidance, result, notice);
-  return { ...returned, fields: tool.output().parse(structureOf(returned)) };
+  }
 }
 
 /** Says that the journal, where other processes look, lacks the outcome of a call. */
@@ -221,15 +236,16 @@ export function describeUnrecorded(unrecorded: Unrecorded | undefined): Text | u
 function readArguments({ coercions = {}, literalArguments = [], input }: Tool, args: unknown): unknown {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
   const { shape } = input();
-  const given = Object.entries<unknown>({ ...args }).flatMap(([name, written]) => {
+  const given: [string, unknown][] = [];
+  for (const [name, written] of Object.entries<unknown>({ ...args })) {
     const isKnown = Object.hasOwn(shape, name);
-    if (!isKnown && ADDED_BY_CLIENTS.test(name)) return [];
+    if (!isKnown && ADDED_BY_CLIENTS.test(name)) continue;
     if (isKnown) refuseDamage(name, written);
     const isOne = Array.isArray(written) && written.length === 1 && !(shape[name] instanceof z.ZodArray);
     const value: unknown = isOne ? written[0] : written;
-    if (isAbsent(value) || (isNullWord(value) && !literalArguments.includes(name))) return [];
-    return [[name, Object.hasOwn(coercions, name) ? coercions[name]?.(value) : value] as const];
-  });
+    if (isAbsent(value) || (isNullWord(value) && !literalArguments.includes(name))) continue;
+    given.push([name, Object.hasOwn(coercions, name) ? coercions[name]?.(value) : value]);
+  }
   return Object.fromEntries(given);
 }
 
@@ -240,11 +256,11 @@ const ADDED_BY_CLIENTS = /^(?:_.*|task_progress|toolCallId|sessionId|action|chat
 function parseArguments<Input extends z.ZodObject>(tool: Tool<Input>, given: unknown) {
   const schema = tool.input();
   const isKnown = (name: string) => Object.hasOwn(schema.shape, name);
-  const fields = Object.entries(typeof given === "object" ? { ...given } : {});
-  const known = fields.filter(([name]) => isKnown(name));
+  const fields: [string, unknown][] = typeof given === "object" ? Object.entries({ ...given }) : [];
   const ignored = tool.effect === "reads" ? fields.flatMap(([name]) => (isKnown(name) ? [] : [name])) : [];
   const parse = (args: unknown) => schema.safeParse(args, { reportInput: true });
-  const parsed = parse(ignored.length > 0 ? Object.fromEntries(known) : given);
+  const known = () => Object.fromEntries(fields.filter(([name]) => isKnown(name)));
+  const parsed = parse(ignored.length > 0 ? known() : given);
   if (!parsed.success) throw inputError(tool, parse(given).error ?? parsed.error);
   return { input: parsed.data, ignored };
 }
