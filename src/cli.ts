@@ -2,6 +2,7 @@
 // The executable: argv, environment, signals and exit codes. The one file that touches process.
 
 import { Console } from "node:console";
+import { once } from "node:events";
 import * as nodeModule from "node:module";
 import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import { homedir, tmpdir, userInfo } from "node:os";
@@ -49,8 +50,7 @@ for (const event of FAULTS) process.on(event, failCommand);
 void run();
 
 async function run(): Promise<void> {
-  const command = readCommand();
-  if (command === undefined) return;
+  const command = parseCommandLine(process.argv.slice(2));
   if (command.name === "version") process.stdout.write(`${VERSION}\n`);
   else if (command.name === "serve") await runServer(readConfig(process.env, command.flags, findHome()));
   else if (command.name === "help") {
@@ -64,22 +64,17 @@ async function run(): Promise<void> {
   }
 }
 
-/** Reads the command line. Reports a mistake in it, and then returns undefined. */
-function readCommand(): Command | undefined {
-  try {
-    return parseCommandLine(process.argv.slice(2));
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    void tellOfHelp(error.message);
-    process.exitCode = 2;
-    return undefined;
-  }
-}
-
 function failCommand(error: unknown): void {
   // The command may end before the line is written.
   process.exitCode = 1;
-  process.stderr.write(`faceless-video-mcp: ${describeFault(error)}\n`, () => process.exit(1));
+  if (error instanceof UsageError) void failUsage(error.message);
+  else process.stderr.write(`faceless-video-mcp: ${describeFault(error)}\n`, () => process.exit(1));
+}
+
+async function failUsage(problem: string): Promise<void> {
+  const { commandOf } = await import("./commands/server-entry.ts");
+  const help = commandOf("--help", { files: FILES, isOnNpm: IS_ON_NPM });
+  process.stderr.write(`faceless-video-mcp: ${problem}; see ${help}\n`, () => process.exit(2));
 }
 
 /** Only the system's own messages are shown: another one, or the stack, might hold anything. */
@@ -93,32 +88,21 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : "unknown error";
 }
 
-async function tellOfHelp(problem: string): Promise<void> {
-  const { commandOf } = await import("./commands/server-entry.ts");
-  await tell(`${problem}; see ${commandOf("--help", { files: FILES, isOnNpm: IS_ON_NPM })}`);
-}
+type LocalCommand = Exclude<Command, { name: "version" | "help" | "serve" }>;
 
-/** Tells a user at a terminal that this is a server. */
-async function tell(text: string): Promise<void> {
-  const { TerminalUi } = await import("./commands/terminal-ui.ts");
-  new TerminalUi({ ...STREAMS, output: process.stderr, env: process.env }).print(
-    `faceless-video-mcp: ${text}`,
-  );
-}
-
-/** Returns the exit code. */
-async function runCommand(
-  command: Exclude<Command, { name: "version" | "help" | "serve" }>,
-): Promise<number> {
+/** Returns the exit code, or ends by the signal that has interrupted the command. */
+async function runCommand(command: LocalCommand): Promise<number> {
   const [interrupt, secondInterrupt] = [new AbortController(), new AbortController()];
   let interruptedAtMs = 0;
-  const onInterrupt = (signal: NodeJS.Signals) => {
+  onSignals((signal) => {
     if (!interrupt.signal.aborted) {
       interruptedAtMs = performance.now();
       interrupt.abort(signal);
     } else if (performance.now() - interruptedAtMs > SAME_INTERRUPT_MS) secondInterrupt.abort(signal);
-  };
-  const host: Host = {
+  });
+  const { signal } = interrupt;
+  const interrupted = once(signal, "abort").then(() => 0);
+  const ended = startCommand(command, {
     ...STREAMS,
     env: process.env,
     platform: process.platform,
@@ -130,34 +114,28 @@ async function runCommand(
     files: FILES,
     isOnNpm: IS_ON_NPM,
     clock: systemClock,
-    interrupted: interrupt.signal,
+    interrupted: signal,
     interruptedAgain: secondInterrupt.signal,
-  };
+  });
+  // These two end in their own way.
+  const isWaitedFor = command.name === "call" || command.name === "sandbox";
+  const exitCode = await (isWaitedFor ? ended : Promise.race([ended, interrupted]));
+  return signal.aborted && command.name !== "sandbox" ? endBySignal(String(signal.reason)) : exitCode;
+}
+
+/** Resolves to the exit code. */
+async function startCommand(command: LocalCommand, host: Host): Promise<number> {
   switch (command.name) {
     case "demo":
       process.stdout.on("error", () => process.exit(1));
       return (await import("./commands/demo.ts")).runDemo(host);
-    case "call": {
-      onSignals(onInterrupt);
-      const exitCode = await (await import("./commands/call.ts")).runCall(command.argv, host);
-      return interrupt.signal.aborted ? endBySignal(String(interrupt.signal.reason)) : exitCode;
-    }
+    case "call":
+      return (await import("./commands/call.ts")).runCall(command.argv, host);
     case "sandbox":
-      onSignals(onInterrupt);
       return (await import("./commands/sandbox.ts")).runSandbox(command, host);
-    case "doctor": {
+    case "doctor":
       if (command.client !== undefined) requireHome(host);
-      const { runDoctor } = await import("./commands/doctor.ts");
-      // doctor ends what it has started, and waits for nothing else.
-      const signalled = new Promise<string>((resolve) =>
-        onSignals((signal) => {
-          interrupt.abort(signal);
-          resolve(signal);
-        }),
-      );
-      const outcome = await Promise.race([runDoctor(command, host), signalled]);
-      return typeof outcome === "string" ? endBySignal(outcome) : outcome;
-    }
+      return (await import("./commands/doctor.ts")).runDoctor(command, host);
     case "history":
       return (await import("./commands/history.ts")).runHistory(command.json, host);
     case "config":
@@ -170,7 +148,9 @@ async function runServer(config: Config): Promise<void> {
   // stdout carries JSON-RPC only, whatever a library prints.
   globalThis.console = new Console(process.stderr, process.stderr);
   if (process.stdin.isTTY)
-    void tell("this is an MCP server, which your client starts. Try demo, doctor or --help; Ctrl+C ends it.");
+    process.stderr.write(
+      "faceless-video-mcp: this is an MCP server, which your client starts. Try demo, doctor or --help; Ctrl+C ends it.\n",
+    );
   let server: Server | undefined;
   let ending = false;
   const shutdown = (exitCode: number) => {
