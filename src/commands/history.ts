@@ -33,15 +33,14 @@ export async function runHistory(json: boolean, host: Host): Promise<number> {
   return requests === undefined ? 1 : 0;
 }
 
-/** The requests, newest first; none if the journal can't be read. */
-async function readHistory(
-  config: Config,
-  clock: Clock,
-): Promise<{
+interface History {
   readonly summary: string;
   readonly nextStep?: string;
   readonly requests?: readonly ReturnType<typeof describe>[];
-}> {
+}
+
+/** The requests, newest first; none if the journal can't be read. */
+async function readHistory(config: Config, clock: Clock): Promise<History> {
   const wrong = config.problems.find(({ variable }) => JOURNAL_SETTINGS.includes(variable));
   if (wrong !== undefined)
     return { summary: `${wrong.variable} ${wrong.problem}.`, nextStep: `${wrong.fix}.` };
@@ -61,8 +60,8 @@ async function readHistory(
     return {
       summary: `The journal holds no orders and no posts${ofSandbox} (${store.place}).`,
       nextStep: inSentences(
-        "The sandbox keeps no journal,",
-        "and a client whose entry sets FACELESS_STATE_DIR or FACELESS_JOURNAL_URL has its own.",
+        "The sandbox keeps no journal with --sandbox; FACELESS_API_KEY=fl_sandbox shows what another one did.",
+        "A client whose entry sets FACELESS_STATE_DIR or FACELESS_JOURNAL_URL has its own.",
       ),
       requests: [],
     };
