@@ -18,19 +18,15 @@ export interface OwnLog {
   readonly redact: Redact;
 }
 
-/** Opens the log that the settings name, and warns of those that can't be used. */
+/**
+ * Opens the log that the settings name, and warns of those that can't be used. `write` gets whole lines. Causes
+ * are written at level debug only.
+ */
 export function openLog(
-  { service, logLevel, warnings }: Pick<Config, "service" | "logLevel" | "warnings">,
+  { service, logLevel: level, warnings }: Pick<Config, "service" | "logLevel" | "warnings">,
   write: (line: string) => void,
 ): OwnLog {
   const redact = createRedact(service?.apiKey);
-  const log = createLog(logLevel, redact, write);
-  for (const { variable, problem, fix } of warnings) log.warn(`${variable} ${problem}. ${fix}.`);
-  return { log, redact };
-}
-
-/** `write` gets whole lines. Causes are written at level debug only. */
-export function createLog(level: LogLevel, redact: Redact, write: (line: string) => void): Log {
   const logAt = (own: Event) => (message: string, cause?: unknown) => {
     if (LEVELS[own] < LEVELS[level]) return;
     const detail = cause === undefined || level !== "debug" ? "" : ` ${describeCause(cause)}`;
@@ -38,7 +34,9 @@ export function createLog(level: LogLevel, redact: Redact, write: (line: string)
     const text = cutText(redact(stripUnsafeCharacters(`${message}${detail}`)), MAX_CHARACTERS);
     write(`faceless-video-mcp ${own}: ${text.trim().replace(/\s*\n\s*/g, " | ")}\n`);
   };
-  return { debug: logAt("debug"), info: logAt("info"), warn: logAt("warn"), error: logAt("error") };
+  const log = { debug: logAt("debug"), info: logAt("info"), warn: logAt("warn"), error: logAt("error") };
+  for (const { variable, problem, fix } of warnings) log.warn(`${variable} ${problem}. ${fix}.`);
+  return { log, redact };
 }
 
 function describeCause(cause: unknown): string {

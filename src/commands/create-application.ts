@@ -17,43 +17,19 @@ import type { OwnLog } from "../log.ts";
 import { notConfiguredError, ServiceClient } from "../service/client.ts";
 import { openJournalStore } from "./open-journal.ts";
 
-type Given = Pick<Application, "config" | "service" | "clock"> &
-  OwnLog &
-  Pick<OpenOptions, "onWait" | "leave">;
-
 export interface OpenOptions extends Pick<GuardOptions, "onWait" | "leave"> {
   /** Where a sandbox sends its webhooks. */
   readonly webhookPort?: () => Promise<number | undefined>;
+  /** In place of the service that the settings name. */
+  readonly service?: ServiceClient;
 }
 
-/** Makes the application with the service that the settings name. */
 export function openApplication(
   config: Config,
   clock: Clock,
-  log: OwnLog,
-  { webhookPort, onWait, leave }: OpenOptions = {},
-) {
-  const service = new ServiceClient({
-    async connect() {
-      if (config.problems.some(stopsAll)) throw notConfiguredError(config.problems);
-      return config.service ?? startSandboxService(config.sandboxSeconds, await webhookPort?.());
-    },
-    clock,
-    random: Math.random,
-  });
-  return createApplication({ config, service, clock, ...log, onWait, leave });
-}
-
-/** Starts the sandbox, which runs until the process ends. */
-async function startSandboxService(renderSeconds: number, webhookPort: number | undefined) {
-  const { startSandbox } = await import("../sandbox/sandbox.ts");
-  const webhook = webhookPort === undefined ? {} : { webhook: { url: `http://127.0.0.1:${webhookPort}/` } };
-  const { apiKey, url } = await startSandbox({ renderSeconds, ...webhook });
-  return { apiKey, baseUrl: new URL(url), proxies: {}, isSandbox: true } as const;
-}
-
-export function createApplication(given: Given): Application {
-  const { config, service, clock, log, redact, onWait, leave } = given;
+  { log, redact }: OwnLog,
+  { webhookPort, onWait, leave, service = openService(config, clock, webhookPort) }: OpenOptions = {},
+): Application {
   const opened = config.problems.length > 0 ? unusableStore(config, clock) : openJournalStore(config, clock);
   const store = opened ?? memoryStore(clock);
   const journal = new Journal({
@@ -113,6 +89,25 @@ export function createApplication(given: Given): Application {
   };
 }
 
+function openService(config: Config, clock: Clock, webhookPort: OpenOptions["webhookPort"]): ServiceClient {
+  return new ServiceClient({
+    async connect() {
+      if (config.problems.some(stopsAll)) throw notConfiguredError(config.problems);
+      return config.service ?? startSandboxService(config.sandboxSeconds, await webhookPort?.());
+    },
+    clock,
+    random: Math.random,
+  });
+}
+
+/** Starts the sandbox, which runs until the process ends. */
+async function startSandboxService(renderSeconds: number, webhookPort: number | undefined) {
+  const { startSandbox } = await import("../sandbox/sandbox.ts");
+  const webhook = webhookPort === undefined ? {} : { webhook: { url: `http://127.0.0.1:${webhookPort}/` } };
+  const { apiKey, url } = await startSandbox({ renderSeconds, ...webhook });
+  return { apiKey, baseUrl: new URL(url), proxies: {}, isSandbox: true } as const;
+}
+
 /** A server that is not set up touches no file or database. It records nothing, so nothing paid is sent. */
 function unusableStore({ problems }: Config, clock: Clock): JournalStore {
   return { ...memoryStore(clock), append: () => Promise.reject(notConfiguredError(problems)) };
@@ -125,7 +120,7 @@ const SANDBOX_POLL_SECONDS = 2;
 /** The sandbox's address, whose port is not known before it starts. */
 const SANDBOX = { baseUrl: new URL("http://127.0.0.1"), proxies: {} };
 
-function pollMs({ pollSeconds, sandbox }: Given["config"]): number | undefined {
+function pollMs({ pollSeconds, sandbox }: Config): number | undefined {
   const seconds = pollSeconds ?? (sandbox ? SANDBOX_POLL_SECONDS : undefined);
   return seconds === undefined ? undefined : 1000 * seconds;
 }

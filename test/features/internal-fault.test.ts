@@ -1,10 +1,10 @@
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { expect, onTestFinished, test } from "vitest";
-import { createApplication } from "../../src/commands/create-application.ts";
+import { openApplication } from "../../src/commands/create-application.ts";
 import { systemClock } from "../../src/clock.ts";
 import { readConfig } from "../../src/config.ts";
-import { createLog } from "../../src/log.ts";
+import { openLog } from "../../src/log.ts";
 import { Tasks } from "../../src/mcp/tasks.ts";
 import { Elicitation } from "../../src/mcp/elicitation.ts";
 import { ConnectedClient } from "../../src/mcp/connected-client.ts";
@@ -37,17 +37,14 @@ function fail(): Promise<never> {
 
 /** A client of a server whose service client fails with a fault of its own. */
 async function clientOfFaultyServer(): Promise<Client> {
-  const application = createApplication({
-    clock: systemClock,
-    config: readConfig(ENV, { sandbox: false, readOnly: false, noPublish: false }, "/home/user"),
-    service: new FaultyClient({ connect: fail, clock: systemClock, random: Math.random }),
-    log: createLog(
-      "silent",
-      (text) => text,
-      () => {},
-    ),
-    redact: (text) => text,
-  });
+  const config = readConfig(ENV, { sandbox: false, readOnly: false, noPublish: false }, "/home/user");
+  const service = new FaultyClient({ connect: fail, clock: systemClock, random: Math.random });
+  const application = openApplication(
+    config,
+    systemClock,
+    openLog({ ...config, logLevel: "silent" }, () => {}),
+    { service },
+  );
   const connected = new ConnectedClient();
   const server = createServer(application.config, "legacy", connected);
   const elicitation = new Elicitation({ ...application, client: connected });

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
-import { createLog } from "../../src/log.ts";
-import type { LogLevel } from "../../src/config.ts";
-import { createRedact } from "../../src/redact.ts";
+import { openLog } from "../../src/log.ts";
+import { type LogLevel, NO_FLAGS, readConfig } from "../../src/config.ts";
 
 function record(level: LogLevel, key?: string) {
+  const env = { FACELESS_API_KEY: key, FACELESS_BASE_URL: "http://localhost", FACELESS_LOG_LEVEL: level };
   const lines: string[] = [];
-  return { log: createLog(level, createRedact(key), (line) => lines.push(line)), lines };
+  const { log } = openLog(readConfig(env, NO_FLAGS, "/home/user"), (line) => lines.push(line));
+  return { log, lines };
 }
 
 test.each<[LogLevel, string[]]>([

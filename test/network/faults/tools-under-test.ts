@@ -5,10 +5,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import tls from "node:tls";
 import * as z from "zod";
-import { createApplication } from "../../../src/commands/create-application.ts";
+import { openApplication } from "../../../src/commands/create-application.ts";
 import { type Proxies, readConfig } from "../../../src/config.ts";
 import { toBridgeError } from "../../../src/errors.ts";
-import { createLog } from "../../../src/log.ts";
+import { openLog } from "../../../src/log.ts";
 import { failureResult, successResult } from "../../../src/mcp/results.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { createRedact } from "../../../src/redact.ts";
@@ -69,7 +69,6 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = tr
   // Tests with fake timers set Date only, so all times come from it.
   const clock = { ...systemClock, now, monotonicMs: now };
   let written = "";
-  const log = createLog("debug", redact, (line) => (written += line));
   const env = {
     FACELESS_API_KEY: CANARY,
     FACELESS_BASE_URL: baseUrl,
@@ -83,7 +82,8 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = tr
     clock,
     random: () => 0,
   });
-  const application = createApplication({ config, service, clock, log, redact });
+  const { log } = openLog({ ...config, logLevel: "debug" }, (line) => (written += line));
+  const application = openApplication(config, clock, { log, redact }, { service });
   application.jobs.readJournal = async () => [];
   const journal = () =>
     readdirSync(folder)
