@@ -6,7 +6,9 @@ import { DATABASE_EXAMPLE, parseDatabaseAddress } from "./settings/database-addr
 import { isLoopback } from "./settings/loopback.ts";
 import {
   EXAMPLE_URL,
+  IN_QUOTES,
   isMistake,
+  isQuoted,
   type Mistake,
   NEW_KEY,
   oneOf,
@@ -80,6 +82,7 @@ export interface Setting<Value> {
 }
 
 const UNFILLED = "holds a ${…} placeholder that your client did not fill in";
+const FILL = "Set it where your client takes the placeholder from, or write the value itself into the entry";
 /** Keeps no journal. */
 const OFF = "off";
 const NO_JOURNAL_IN_DATABASE: ConfigProblem = {
@@ -230,15 +233,21 @@ export function readConfig(env: Environment, flags: Flags, homeDir: string) {
     const { name: variable, values, whenUnset, isHarmless, isGuard } = setting;
     const text = readVariable(env, setting);
     if (text === undefined) {
-      if (whenUnset !== undefined) problems.push(unsetProblem(env, variable, whenUnset));
+      if (whenUnset === undefined) return undefined;
+      const isUnfilled = PLACEHOLDER.test(env[variable] ?? "");
+      problems.push({
+        variable,
+        problem: isUnfilled ? `is not set: it ${UNFILLED}` : "is not set",
+        fix: isUnfilled ? FILL : whenUnset,
+        ...(!isUnfilled && { isUnset: true }),
+      });
       return undefined;
     }
     // The model reads this, too, and must not learn how to loosen a guard.
     const fix = `Set it to ${values}${isGuard === true ? "" : ", or remove it"}`;
     const isUnfilled = isGuard === true && PLACEHOLDER.test(text);
-    const value = isUnfilled
-      ? { problem: UNFILLED, fix }
-      : (setting.parse(text, homeDir, env) ?? { problem: `is not ${values}`, fix });
+    const mistake = isUnfilled ? { problem: UNFILLED, fix } : isQuoted(text) ? IN_QUOTES : undefined;
+    const value = mistake ?? setting.parse(text, homeDir, env) ?? { problem: `is not ${values}`, fix };
     if (!isMistake(value)) return value;
     if (isHarmless !== true) problems.push({ variable, ...value });
     else warnings.push({ variable, ...value, problem: `${value.problem}, so ${setting.default} is used` });
@@ -319,14 +328,4 @@ function readVariable(env: Environment, { name, isGuard }: Setting<unknown>): st
   const written = name.endsWith("_PROXY") ? [env[name], env[name.toLowerCase()]] : [env[name]];
   const unset = isGuard === true ? BUNDLE_PLACEHOLDER : PLACEHOLDER;
   return written.map((text = "") => text.trim()).find((text) => text !== "" && !unset.test(text));
-}
-
-/** Why a variable that is needed counts as unset. */
-function unsetProblem(env: Environment, variable: string, fix: string): ConfigProblem {
-  if (!PLACEHOLDER.test(env[variable] ?? "")) return { variable, problem: "is not set", fix, isUnset: true };
-  return {
-    variable,
-    problem: "is not set: your client did not fill in the ${…} placeholder that it holds",
-    fix: `Set ${variable} where your client takes the placeholder from, or write the value itself into the entry`,
-  };
 }

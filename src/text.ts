@@ -146,16 +146,12 @@ export function localTime(ms: number): string {
 /** Made on first use, as the set of surrogates is a part of Unicode's. */
 // eslint-disable-next-line no-control-regex -- control characters are what this looks for
 const damage = lazyValue(() => /[\0\u001B\uFFFD\p{Cs}]/u);
-const DAMAGE_NAMES: Readonly<Record<string, string>> = {
-  "\0": "a NUL character",
-  "\u001B": "an escape character",
-  "\uFFFD": "U+FFFD, which stands for bytes that are not UTF-8",
-};
 
 /** A predicate that says where the text was damaged: nobody writes half a character, or U+FFFD. */
 export function describeDamage(text: string): string | undefined {
   const found = damage().exec(text);
   if (found === null) return undefined;
   const near = text.slice(Math.max(0, found.index - 30), found.index + 30);
-  return `was damaged on its way: ${quote(near)} has ${DAMAGE_NAMES[found[0]] ?? "half a character"}`;
+  const code = found[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+  return `was damaged on its way: ${quote(near)} has U+${code}, which belongs in no text`;
 }

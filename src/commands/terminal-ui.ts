@@ -131,19 +131,8 @@ export function wrap(line: string, width: number): string[] {
   const indent = gap < 0 ? number.length : gap + 2;
   // Only what precedes the text is coloured.
   const start = indent + line.length - plain.length;
-  const lines = [line.slice(0, start)];
-  let column = indent;
-  for (const word of line.slice(start).split(" ")) {
-    const isFirst = column === indent;
-    if (!isFirst && column + 1 + word.length > width) {
-      lines.push(" ".repeat(indent) + word);
-      column = indent + word.length;
-    } else {
-      lines.push(`${lines.pop()}${isFirst ? "" : " "}${word}`);
-      column += word.length + (isFirst ? 0 : 1);
-    }
-  }
-  return lines;
+  const parts = line.slice(start).match(new RegExp(`\\S.{0,${width - indent - 1}}(?= |$)|\\S+`, "g")) ?? [];
+  return parts.map((part, index) => (index === 0 ? line.slice(0, start) : " ".repeat(indent)) + part);
 }
 
 /** The same JSON, with what a terminal would obey, hide or reorder written as escapes. */

@@ -3,7 +3,7 @@
 
 import { type ConnectionOptions, parse } from "pg-connection-string";
 import { isLoopback } from "./loopback.ts";
-import { IN_QUOTES, isMistake, isQuoted, type Mistake, parseFolder, parseWhole } from "./values.ts";
+import { isMistake, type Mistake, parseFolder, parseWhole } from "./values.ts";
 
 export interface DatabaseAddress {
   /** A host, or the folder of a socket. */
@@ -61,7 +61,6 @@ export function parseDatabaseAddress(
   homeDir: string,
   password = "",
 ): DatabaseAddress | Mistake | undefined {
-  if (isQuoted(text)) return IN_QUOTES;
   const mistake = findMistake(text);
   if (mistake !== undefined) return mistake;
   const parts = partsOf(text);

@@ -36,7 +36,6 @@ export function isQuoted(text: string): boolean {
 export function parseKey(key: string): string | Mistake {
   const fix = `Check that the whole key was copied, and nothing else. ${NEW_KEY}`;
   if (/^https?:/i.test(key)) return { problem: "holds a URL, not a key", fix: SWAPPED };
-  if (isQuoted(key)) return IN_QUOTES;
   if (EXAMPLE_KEYS.test(key))
     return { problem: STILL_EXAMPLE, fix: `Put your own key in its place. ${NEW_KEY}` };
   if (!key.startsWith("fl_")) return { problem: "does not begin with fl_", fix };
@@ -47,7 +46,6 @@ export function parseKey(key: string): string | Mistake {
 export function parseBaseUrl(text: string): URL | Mistake {
   const fix = `Set it to the service's whole address, such as ${EXAMPLE_URL}`;
   if (text.startsWith("fl_")) return { problem: "holds an API key, not a URL", fix: SWAPPED };
-  if (isQuoted(text)) return IN_QUOTES;
   if (!URL.canParse(text)) return { problem: "is not a URL", fix };
   // The parser makes the host lower case and drops a default port.
   const url = new URL(text);
@@ -77,7 +75,6 @@ export function parseBaseUrl(text: string): URL | Mistake {
 
 /** Accepts a bare host:port, as many tools do. undici throws for everything that is refused here. */
 export function parseProxy(text: string): string | Mistake | undefined {
-  if (isQuoted(text)) return IN_QUOTES;
   // "jane" of "CORP\jane" would be read as the host's path.
   if (text.includes("\\"))
     return { problem: "has a backslash", fix: "Write a backslash as %5C, as in http://CORP%5Cjane:…" };

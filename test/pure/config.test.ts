@@ -124,6 +124,7 @@ test.each<[variable: string, mistake: object, values: readonly string[]]>([
   ["FACELESS_MAX_GENERATIONS", not("FACELESS_MAX_GENERATIONS"), ["1.5", "-1"]],
   ["FACELESS_CONFIRM_PUBLISH", not("FACELESS_CONFIRM_PUBLISH"), ["false", "0"]],
   ["FACELESS_JOURNAL_URL", not("FACELESS_JOURNAL_URL"), ["mysql://u:p@db.test/x"]],
+  ["FACELESS_JOURNAL_URL", IN_QUOTES, ['"postgres://db.test"']],
   [
     "HTTPS_PROXY",
     not("HTTPS_PROXY", ", or remove it"),
@@ -285,8 +286,8 @@ test.each(["", "${env:KEY:-none}", "${user_config.x}"])(
 test("a placeholder in place of a needed value is named as such", () => {
   expect(problemOf({ FACELESS_API_KEY: "${input:faceless-key}" })).toEqual({
     variable: "FACELESS_API_KEY",
-    problem: "is not set: your client did not fill in the ${…} placeholder that it holds",
-    fix: "Set FACELESS_API_KEY where your client takes the placeholder from, or write the value itself into the entry",
+    problem: "is not set: it holds a ${…} placeholder that your client did not fill in",
+    fix: "Set it where your client takes the placeholder from, or write the value itself into the entry",
   });
 });
 

@@ -162,11 +162,7 @@ test.each([
   });
 });
 
-test("an address in quotes, and a relative path of a certificate, are named", () => {
-  expect(read('"postgres://db.test"')).toEqual({
-    problem: "is in quotes",
-    fix: "Remove the quotes around it",
-  });
+test("a relative path of a certificate is named", () => {
   expect(read("postgres://db.test?sslrootcert=ca.pem")).toMatchObject({
     problem: expect.stringMatching(/^has an sslrootcert that is a relative path/),
   });
