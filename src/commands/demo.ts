@@ -5,20 +5,20 @@ import { join } from "node:path";
 import { NO_FLAGS, readConfig } from "../config.ts";
 import { stateOf } from "../service/job.ts";
 import { inSentences } from "../sentences.ts";
-import { platformTitle } from "../service/platforms.ts";
 import { toolsFor } from "../tools/catalog.ts";
 import { generateVideo } from "../tools/generate-video.ts";
 import { listConnectedPlatforms } from "../tools/list-connected-platforms.ts";
 import { listVideos } from "../tools/list-videos.ts";
 import { publishVideo } from "../tools/publish-video.ts";
+import type { ToolResult } from "../tools/tool.ts";
 import { IS_ON_NPM } from "../version.ts";
+import { asText } from "./call-text.ts";
 import type { Host } from "./host.ts";
 import { type LocalTools, openTools } from "./local-tools.ts";
 import { TerminalUi } from "./terminal-ui.ts";
 
 const SUBJECT = "why the sea is salty";
 const STYLE = "documentary";
-const ON_PURPOSE = "(The sandbox fails here on purpose, to show you a failed post.)";
 /** Written by hand, as the prompt write_video_topic asks for it. Its facts were looked up. */
 export const TOPIC = [
   "Every river is secretly salty. [clear mountain river over pale stones, first light]",
@@ -73,6 +73,9 @@ export async function runDemo(host: Host): Promise<number> {
 
 /** Returns true if the video was posted. */
 async function drive({ run, follow }: LocalTools, ui: TerminalUi, timeoutMs: number): Promise<boolean> {
+  /** Shows an answer without its next step, which the demo takes by itself. */
+  const show = (title: string, { fields, summary }: ToolResult) =>
+    ui.step(title, asText({ fields, summary }).split("\n"));
   const names = toolsFor(NO_FLAGS).map(({ name }) => name);
   ui.step("Your AI client starts the server and finds its tools", [names.join(", ")]);
   ui.step(`The prompt write_video_topic tells it how to make a good topic of "${SUBJECT}"`, [
@@ -81,43 +84,25 @@ async function drive({ run, follow }: LocalTools, ui: TerminalUi, timeoutMs: num
     ...TOPIC.split("\n"),
   ]);
 
-  const order = { topic: TOPIC, style: STYLE, duration: 30, music: "cinematic" };
-  const { jobId } = (await run(generateVideo, order)).fields;
-  ui.step("You agree, and generate_video starts the render (this is what spends credits)", [`Job ${jobId}`]);
+  const order = await run(generateVideo, { topic: TOPIC, style: STYLE, duration: 30, music: "cinematic" });
+  show("You agree, and generate_video starts the render (this is what spends credits)", order);
+  const { jobId } = order.fields;
 
   ui.step("It follows the job: the real service takes 2 to 4 minutes, the sandbox some seconds");
-  const {
-    status,
-    finalVideoUrl = "",
-    savedTo = "It is still being saved.",
-  } = (await follow(jobId, timeoutMs)).fields;
-  if (stateOf(status) !== "ready") {
-    ui.step(`The job ended as ${status}`);
-    return false;
-  }
-  ui.step("Your video is ready (a sample here), and saved in the folder that FACELESS_SAVE_DIR names", [
-    finalVideoUrl,
-    savedTo,
-  ]);
+  const ended = await follow(jobId, timeoutMs);
+  show("The video is saved in the folder that FACELESS_SAVE_DIR names (a sample here)", ended);
+  if (stateOf(ended.fields.status) !== "ready") return false;
 
-  const connected = (await run(listConnectedPlatforms, {})).fields;
-  const platforms = connected.platforms.map(({ platform }) => platform);
-  ui.step("list_connected_platforms shows your accounts", [platforms.map(platformTitle).join(", ")]);
+  const connected = await run(listConnectedPlatforms, {});
+  show("list_connected_platforms shows your accounts", connected);
 
-  const { results } = (await run(publishVideo, { jobId, platforms })).fields;
-  ui.step(
-    "publish_video posts it, with one result per platform",
-    results.map(({ platform, ok, url, error }) =>
-      ok
-        ? `${platformTitle(platform)}: posted ${String(url)}`
-        : `${platformTitle(platform)}: not posted. ${String(error)} ${ON_PURPOSE}`,
-    ),
+  const platforms = connected.fields.platforms.map(({ platform }) => platform);
+  const posted = await run(publishVideo, { jobId, platforms });
+  show(
+    "publish_video posts it (for Instagram, the sandbox fails on purpose, to show you a failed post)",
+    posted,
   );
 
-  const { videos } = (await run(listVideos, { limit: 5 })).fields;
-  ui.step(
-    "list_videos shows it from now on",
-    videos.flatMap((video) => [`${video.status}: ${String(video.topic)}`, video.finalVideoUrl ?? ""]),
-  );
-  return results.some(({ ok }) => ok);
+  show("list_videos shows it from now on", await run(listVideos, { limit: 5 }));
+  return posted.fields.results.some(({ ok }) => ok);
 }

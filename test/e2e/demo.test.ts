@@ -23,10 +23,10 @@ test("the demo publishes and saves a sandbox video, and never shows the user's k
     /Job [0-9a-f-]{36}/,
     /\[####\] Ready: 4 clips/,
     /http:\/\/127\.0\.0\.1:\d+\/media\/final\/[0-9a-f-]{36}\.mp4/,
-    /TikTok: posted http/,
+    /TikTok: posted {2}http/,
     /The links end with this demo\. The file stays until your system clears/,
-    /Instagram: not posted\. .+ \(The sandbox fails here on purpose, to show you a failed post\.\)/,
-    /completed: Every river is secretly salty/,
+    /Instagram: not posted \(the service says .+ expired/,
+    /completed {2}"Every river is secretly salty/,
   ]) {
     expect(stdout).toMatch(words);
   }
