@@ -42,7 +42,7 @@ export interface Option {
   readonly value?: string;
   /** It may be repeated. */
   readonly isList?: boolean;
-  /** Accepted in addition to the usual: a word after a switch, or a value that begins with -. */
+  /** What a switch takes besides true and false. */
   readonly word?: string;
   /** Its short form, after one -. */
   readonly letter?: string;
@@ -83,18 +83,15 @@ export const COMMANDS = {
       "json-args": {
         value: "JSON",
         meaning: "the tool's arguments as a JSON object; --json-args - or a lone - reads it from stdin",
-        word: "-",
       },
       "topic-file": {
         value: "FILE",
         meaning: "read the argument topic from a file; - reads it from stdin",
-        word: "-",
       },
       csv: {
         value: "FILE",
         meaning:
           "call generate_video for each row of a table, whose columns are the arguments; - reads it from stdin",
-        word: "-",
       },
       wait: {
         meaning: "follow the video to its end, for 15 minutes at most; Ctrl-C ends only the following",
@@ -204,7 +201,7 @@ export function parseCommandLine(argv: readonly string[]) {
 }
 
 /** The options of the server, which `call` takes too. */
-export function flagsFrom({ has, value }: Pick<GivenArguments, "has" | "value">): Flags {
+export function flagsFrom({ has, value }: Pick<ReturnType<typeof readArguments>, "has" | "value">): Flags {
   const sandbox = value("sandbox") === "auto" ? "auto" : has("sandbox");
   return { sandbox, readOnly: has("read-only"), noPublish: has("no-publish") };
 }
@@ -233,8 +230,6 @@ function readClient(text: string | undefined): ClientName {
 export function isCommand(name: string): name is CommandName {
   return Object.hasOwn(COMMANDS, name);
 }
-
-export type GivenArguments = ReturnType<typeof readArguments>;
 
 /** Reads options as `--camelCase` and `--kebab-case`. Throws a UsageError. `owner`: the command or tool. */
 export function readArguments(argv: readonly string[], owner: string, options: Options) {
@@ -269,7 +264,7 @@ export function readArguments(argv: readonly string[], owner: string, options: O
     }
     const value = inline ?? rest.shift();
     // The next option isn't the value: an order of the topic "--style" would be paid for.
-    if (value === undefined || (inline === undefined && value.startsWith("-") && value !== word))
+    if (value === undefined || (inline === undefined && /^-./.test(value)))
       throw new UsageError(`${shown} needs a value; one that begins with - is written ${spelling}=VALUE`);
     values.set(name, [...earlier, value]);
   }

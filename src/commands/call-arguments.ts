@@ -50,35 +50,33 @@ export async function readCall(argv: readonly string[], host: Host) {
   };
   for (const [argument, values] of given.values)
     if (!Object.hasOwn(own, argument)) add(argument, values.length === 1 ? values[0] : values);
-  const [topicFile, jsonArgs, csv] = ["topic-file", "json-args", "csv"].map(given.value);
+  const [jsonArgs, topicFile, csv] = ["json-args", "topic-file", "csv"].map(given.value);
+  const objects = [...words, ...(jsonArgs === undefined ? [] : [jsonArgs])];
+  const sources = [...objects, ...(topicFile === undefined ? [] : [topicFile])];
+  if (objects.length > 1 || sources.indexOf(STDIN) !== sources.lastIndexOf(STDIN))
+    throw new UsageError("- and --json-args can't be used together, and stdin can be read once only");
   if (csv !== undefined && tool.effect !== "spends") throw new UsageError(`${name} takes no table`);
-  if (
-    csv !== undefined &&
-    [...words, topicFile, jsonArgs, ...Object.keys(args)].some((one) => one !== undefined)
-  )
+  if (csv !== undefined && sources.length + Object.keys(args).length > 0)
     throw new UsageError("the columns of the table give all arguments: give none beside --csv");
-  if (words.length > 0 && jsonArgs !== undefined)
-    throw new UsageError("- and --json-args both give the arguments: use one of them");
-  const json = words.length > 0 ? STDIN : jsonArgs;
-  if (json === STDIN && topicFile === STDIN)
-    throw new UsageError("the arguments and the topic can't both be read from stdin");
-  if (topicFile !== undefined) add("topic", await readInput(topicFile, "the topic", MAX_BYTES, host));
-  const object = json === STDIN ? await readInput(STDIN, "the arguments as JSON", MAX_BYTES, host) : json;
-  for (const [argument, value] of Object.entries(parseObject(object ?? "{}"))) add(argument, value);
+  if (topicFile !== undefined) add("topic", await readInput(topicFile, "the topic", host));
+  for (const object of objects) {
+    const isStdin = object === STDIN;
+    const json = isStdin ? await readInput(STDIN, "the arguments as JSON", host) : object;
+    for (const [argument, value] of Object.entries(parseObject(json))) add(argument, value);
+  }
   const config = readConfig(host.env, flags, host.homeDir);
   return { tool, args, config, waits, saysYes: given.has("yes"), rows: await readRows(csv, tool, host) };
 }
 
 const STDIN = "-";
-/** More than any tool takes. */
-const MAX_BYTES = 1_000_000;
+/** More than any tool takes, and than a table of 1,000 long topics has. */
+const MAX_BYTES = 10_000_000;
 const TABLE = "the table";
-const MAX_TABLE_BYTES = 10 * MAX_BYTES;
 
 async function readRows(csv: string | undefined, { name }: Tool, host: Host) {
   if (csv === undefined) return undefined;
   const { readTable } = await import("./read-table.ts");
-  const text = await readInput(csv, TABLE, MAX_TABLE_BYTES, host);
+  const text = await readInput(csv, TABLE, host);
   return readTable(text, Object.keys(TOOL_SCHEMAS[name]?.input.properties ?? {}));
 }
 
@@ -100,7 +98,7 @@ function parseObject(json: string): object {
 }
 
 /** Reads a file, or stdin until it ends: at a terminal nothing else but the interrupt may ever end it. */
-async function readInput(source: string, what: string, maxBytes: number, host: Host): Promise<string> {
+async function readInput(source: string, what: string, host: Host): Promise<string> {
   const { input: stdin, errors, interrupted: signal } = host;
   const isStdin = source === STDIN;
   if (isStdin && stdin.isTTY === true) errors.write(`Type ${what}, and end with Ctrl-D.\n`);
@@ -113,7 +111,7 @@ async function readInput(source: string, what: string, maxBytes: number, host: H
     for await (const chunk of input) {
       chunks.push(chunk);
       length += chunk.length;
-      if (length > maxBytes) break;
+      if (length > MAX_BYTES) break;
     }
   } catch (error) {
     if (signal.aborted) throw cancelledError("The call was interrupted.");
@@ -124,8 +122,7 @@ async function readInput(source: string, what: string, maxBytes: number, host: H
         : `${isStdin ? "stdin" : file} can't be read (${errno})`,
     );
   }
-  if (length > maxBytes)
-    throw new UsageError(`${shown} is longer than ${maxBytes / 1e6} MB, more than ${what} can be`);
+  if (length > MAX_BYTES) throw new UsageError(`${shown} is longer than 10 MB, more than ${what} can be`);
   const hint = what === TABLE ? ': in a spreadsheet program, save it as "CSV UTF-8"' : "";
   return decode(Buffer.concat(chunks), `${shown} is not UTF-8 text${hint}`);
 }

@@ -13,7 +13,7 @@ import {
   toBridgeError,
 } from "../errors.ts";
 import { createRedact } from "../redact.ts";
-import { inSentences, say, type Text, textFor, toolOrCommand } from "../sentences.ts";
+import { inSentences, say, type Text, textFor } from "../sentences.ts";
 import { getVideoStatus } from "../tools/get-video-status.ts";
 import { type Consent, declinedError } from "../tools/question.ts";
 import { TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
@@ -39,6 +39,8 @@ const AWAITED = {
     "The request was sent, so its answer is awaited, for five minutes at most. Ctrl-C again leaves without it.",
   "after the answer": "The service has answered, which is being recorded. Ctrl-C again leaves at once.",
 } as const;
+
+const UNSAVED = "It is not saved on this computer yet: make the same call again later.";
 
 /** Prints the result, or why there is none. Returns the exit code. */
 export async function runCall(argv: readonly string[], host: Host): Promise<number> {
@@ -73,17 +75,31 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
       askUser,
       onWait: (awaited) => ui.print(AWAITED[awaited]),
     });
-    const isLeft = failWhenLeft(call, tools, host, ui);
+    const isLeft = failWhenLeft(tools, host, ui);
     if (call.rows !== undefined) {
       const { callTable } = await import("./call-table.ts");
       const { list, text, exitCode, isRefused } = await callTable(call, tools, host, ui, { askUser, isLeft });
       return await show(list, text, exitCode, isRefused ? ui : out);
     }
-    const outcome = await Promise.race([run(call, tools, ui, (jobId) => (orderedJob = jobId)), isLeft]);
-    const sandbox = call.config.startsSandbox && typeof outcome.fields["jobId"] === "string";
-    const told = sandbox ? { ...outcome, nextStep: aboutSandboxes(host) } : outcome;
-    const result = withUnsaved(told, tools);
-    return await show(structureOf(result), asText(result), tools.exitCodeOf(result.fields, call.waits));
+    const { tool, args, waits, config } = call;
+    const run = async (): Promise<ToolResult> => {
+      if (waits && tool === getVideoStatus) return tools.follow(args["jobId"]);
+      const order = await tools.run(tool, args);
+      const { jobId, done } = order.fields;
+      if (waits && done !== true) {
+        orderedJob = String(jobId);
+        ui.print(`Job ${orderedJob}: ${textFor("person", order.summary)}`);
+      }
+      return tools.followed(order, waits);
+    };
+    const { fields, summary, nextStep } = await Promise.race([run(), isLeft]);
+    const isUnsaved = tools.unsaved(fields["jobId"]) === "unexplained";
+    const result = {
+      fields,
+      summary: inSentences(summary, isUnsaved && UNSAVED),
+      nextStep: config.startsSandbox && fields["jobId"] !== undefined ? aboutSandboxes(host) : nextStep,
+    };
+    return await show(structureOf(result), asText(result), tools.exitCodeOf(fields, waits));
   } catch (error) {
     const effect = call?.tool.effect ?? "reads";
     const thrown = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
@@ -112,29 +128,6 @@ function aboutSandboxes(host: Host): string {
     "For more than one call, set FACELESS_BASE_URL=http://127.0.0.1:8080 and FACELESS_API_KEY=fl_sandbox,",
     `and keep this running in another terminal: ${commandOf("sandbox --port 8080", host)}`,
   );
-}
-
-/** Calls `onOrdered` with the id of a job that it then follows. */
-async function run(
-  { tool, args, waits }: Call,
-  tools: LocalTools,
-  ui: TerminalUi,
-  onOrdered: (jobId: string) => void,
-): Promise<ToolResult> {
-  if (waits && tool === getVideoStatus) return tools.follow(args["jobId"]);
-  const result = await tools.run(tool, args);
-  const { jobId, done } = result.fields;
-  if (!waits || typeof jobId !== "string" || done === true) return result;
-  onOrdered(jobId);
-  ui.print(`Job ${jobId}: ${textFor("person", result.summary)}`);
-  return tools.followed(result, waits);
-}
-
-/** Says that a video was not saved, unless the result says why. */
-function withUnsaved(result: ToolResult, tools: LocalTools): ToolResult {
-  if (tools.unsaved(result.fields["jobId"]) !== "unexplained") return result;
-  const sentence = "It is not saved on this computer yet: make the same call again later.";
-  return { ...result, summary: inSentences(result.summary, sentence) };
 }
 
 /** Asks what a client would ask its user. Nobody is asked if `--yes` stands for the answer. */
@@ -168,8 +161,7 @@ async function askAtTerminal(
 }
 
 /** Rejects at the first interrupt, or at the second while a paid or public request is under way. */
-async function failWhenLeft({ tool }: Call, tools: LocalTools, host: Host, ui: TerminalUi): Promise<never> {
-  const { guard } = tools;
+async function failWhenLeft({ guard }: LocalTools, host: Host, ui: TerminalUi): Promise<never> {
   await aborted(host.interrupted);
   await pause(host.clock, CANCEL_MS);
   if (guard.isBusy && guard.hasSent)
@@ -181,12 +173,7 @@ async function failWhenLeft({ tool }: Call, tools: LocalTools, host: Host, ui: T
     code: "cancelled",
     message: "The call was interrupted.",
     nextStep:
-      tool.effect === "spends"
-        ? inSentences(
-            say`Look for the video with ${toolOrCommand("list_videos")}.`,
-            "The same call says what is known, and doesn't pay again.",
-          )
-        : "Look at the accounts. The same call says what is known, and doesn't post again.",
+      "Look for the video or the post. The same call says what is known, and neither pays nor posts again.",
     outcome: "unknown",
     retryable: false,
   });

@@ -160,7 +160,7 @@ test("the second Ctrl-C ends call, which says that the post may have been made",
         code: "cancelled",
         outcome: "unknown",
         message: expect.stringMatching(
-          /It is not known whether the video was published\. .*Look at the accounts/,
+          /It is not known whether the video was published\. .*Look for the video or the post/,
         ),
       },
     },

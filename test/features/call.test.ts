@@ -208,13 +208,13 @@ test.each<[string, string[], string | Buffer, string]>([
     "two sources",
     [...ORDER.slice(0, 1), "-", "--json-args", "{}"],
     "{}",
-    "- and --json-args both give the arguments: use one of them",
+    "- and --json-args can't be used together, and stdin can be read once only",
   ],
   [
     "stdin for two",
     ["generate_video", "--json-args", "-", "--topic-file", "-"],
     "{}",
-    "the arguments and the topic can't both be read from stdin",
+    "- and --json-args can't be used together, and stdin can be read once only",
   ],
   [
     "damaged JSON",
@@ -245,13 +245,13 @@ test.each<[string, string[], string | Buffer, string]>([
     "endless file",
     ["generate_video", "--topic-file", "/dev/zero"],
     "",
-    'the file "/dev/zero" is longer than 1 MB, more than the topic can be',
+    'the file "/dev/zero" is longer than 10 MB, more than the topic can be',
   ],
   [
     "too long arguments",
     ["generate_video", "-"],
-    `{"topic": "${"la ".repeat(400_000)}"}`,
-    "what came on stdin is longer than 1 MB, more than the arguments as JSON can be",
+    `{"topic": "${"la ".repeat(4_000_000)}"}`,
+    "what came on stdin is longer than 10 MB, more than the arguments as JSON can be",
   ],
 ])(
   "arguments that can't be read (%s) are refused before anything is sent",
