@@ -93,18 +93,22 @@ export function openTools(
     const { completed = 0, failed = 0, total = 0 } = job.progress ?? {};
     ui.progress(completed + failed, total, describeProgress(job));
   };
-  /** Reads the job, and reports its progress until it ends or the time is over. */
-  const look = (jobId: unknown, forMs: number, onChange: (job: Job) => void) => {
-    const waitAndShow: ToolContext["waitForEnd"] = (job) => {
-      onChange(job);
-      return waitForEnd({ job, forMs, signal, onChange });
-    };
-    return runTool(getVideoStatus, { jobId, waitSeconds: 1 }, { ...context, waitForEnd: waitAndShow });
+  /** Throws a BridgeError for bad input, and whatever the tool throws. */
+  const run = async <Output extends z.ZodObject>(
+    tool: Tool<z.ZodObject, Output>,
+    args: object,
+    changes: Partial<ToolContext> = {},
+  ) => {
+    await jobs.restore();
+    // The key must not be cut with what quotes an argument.
+    const given: unknown = JSON.parse(redact(JSON.stringify(args)));
+    return runTool(tool, given, { ...context, ...changes });
   };
   /** True if nobody knows whether the service has the final video's link: the look for it failed. */
   const isLinkUnread = ({ jobId, finalVideoUrl }: Job) =>
     finalVideoUrl === undefined && jobs.get(jobId).isLinkUnread === true;
   return {
+    run,
     finishPaidRequests: application.finishPaidRequests,
     guard: application.guard,
     unrecorded: application.unrecorded,
@@ -117,17 +121,6 @@ export function openTools(
       // One that the user has removed is not saved again.
       if (!isReady || saved?.state === "saved" || saved?.state === "removed") return undefined;
       return saved?.state === "failed" ? "explained" : "unexplained";
-    },
-    /** Throws a BridgeError for bad input, and whatever the tool throws. */
-    async run<Output extends z.ZodObject>(
-      tool: Tool<z.ZodObject, Output>,
-      args: object,
-      changes: Partial<ToolContext> = {},
-    ) {
-      await jobs.restore();
-      // The key must not be cut with what quotes an argument.
-      const given: unknown = JSON.parse(redact(JSON.stringify(args)));
-      return runTool(tool, given, { ...context, ...changes });
     },
     /** The result of an earlier order, or the question about one that can be sent. Sends nothing. */
     async check(
@@ -144,7 +137,7 @@ export function openTools(
         run: (order, options) => application.generateOnce.run(order, { ...options, onlyChecks: true }),
       };
       try {
-        return { result: await this.run(tool, args, { askUser: noteQuestion, generateOnce }) };
+        return { result: await run(tool, args, { askUser: noteQuestion, generateOnce }) };
       } catch (error) {
         if (question === undefined) throw error;
         return { question };
@@ -155,12 +148,16 @@ export function openTools(
      * or the signal fires.
      */
     async follow(jobId: unknown, forMs = MAX_WAIT_MS, onChange = showProgress) {
-      await jobs.restore();
       const endsMs = clock.monotonicMs() + forMs;
       const leftMs = () => endsMs - clock.monotonicMs();
       const isOver = () => signal.aborted || leftMs() <= 0;
       for (;;) {
-        const result = await look(jobId, leftMs(), onChange).catch((error: unknown) => {
+        const waitAndShow: ToolContext["waitForEnd"] = (job) => {
+          onChange(job);
+          return waitForEnd({ job, forMs: leftMs(), signal, onChange });
+        };
+        const look = run(getVideoStatus, { jobId, waitSeconds: 1 }, { waitForEnd: waitAndShow });
+        const result = await look.catch((error: unknown) => {
           if (isOver() || !mayPass(error)) throw error;
         });
         const hasEnded = result?.fields.done === true && !isLinkUnread(result.fields);
