@@ -6,9 +6,7 @@ import { posix, win32 } from "node:path";
 import { dump } from "js-yaml";
 import { stringify } from "smol-toml";
 import type { ClientName, Given } from "../command-line.ts";
-import { NO_FLAGS, readConfig } from "../config.ts";
 import { inSentences } from "../sentences.ts";
-import { NO_KEY } from "../settings/values.ts";
 import { capitalized, quoteWord } from "../text.ts";
 import { VERSION } from "../version.ts";
 import {
@@ -21,6 +19,7 @@ import {
   sharedFieldsOf,
 } from "./client-formats.ts";
 import { readClientEntries } from "./doctor/client-entry.ts";
+import { readTarget } from "./doctor/environment.ts";
 import type { Host } from "./host.ts";
 import { copyFolder, installCopy } from "./installed-copy.ts";
 import {
@@ -75,7 +74,10 @@ export async function runConfig(
   const files = installation === undefined ? host.files : copyFolder(host.homeDir);
   // The file of an unknown client can't be checked.
   const check = commandOf(client === "other" ? "doctor" : `doctor --client ${client}`, { files, isOnNpm });
-  const steps = [...stepsToAdd(plan, await holdsKey(plan)), ...stepsAfterwards(plan, check)];
+  const isOfThisSystem = onWindows === (host.platform === "win32");
+  // The client's command would lose it.
+  const isKeyKept = isOfThisSystem && (await readClientEntries(client, host)).holdsKey;
+  const steps = [...stepsToAdd(plan, isKeyKept), ...stepsAfterwards(plan, check)];
   for (const [index, step] of steps.entries()) printStep(`${index + 1}. `, step, ui, host);
   ui.print(remarksOn(plan).join("\n"));
   return 0;
@@ -89,11 +91,6 @@ function printStep(label: string, { text, command, entry, or }: Step, ui: Termin
     ui.print("");
   }
   if (or !== undefined) printStep("   Or do it by hand: ", or, ui, host);
-}
-
-/** True if the client's file has a key, which the client's command would lose. */
-async function holdsKey({ client, onWindows, host }: Plan): Promise<boolean> {
-  return onWindows === (host.platform === "win32") && (await readClientEntries(client, host)).holdsKey;
 }
 
 /** The step that brings the entry into the client's file. */
@@ -116,7 +113,9 @@ function stepsToAdd(plan: Plan, isKeyKept: boolean): readonly Step[] {
   }
   const shell = onWindows ? " in PowerShell" : "";
   const replaces =
-    format.addsOnly === true ? " It first removes an older entry, and goes on if there is none." : "";
+    format.removeCommand === undefined
+      ? ""
+      : " It first removes an older entry, and goes on if there is none.";
   const text = `Run this${shell}${withOwnValues(command, [EXAMPLE_URL])}.${replaces}`;
   const key = `Write your key into ${place}, in place of ${EXAMPLE_KEY}.`;
   return [
@@ -130,14 +129,14 @@ function stepsToAdd(plan: Plan, isKeyKept: boolean): readonly Step[] {
 
 /** The line that adds the entry with the client's own command, in place of an older one. */
 function commandToAdd({ format, entry, onWindows }: Plan): string | undefined {
-  const { removeCommand, addsOnly, isBatchFile } = format;
+  const { removeCommand, isBatchFile } = format;
   const words = addCommandOf(format, entry);
   if (words === undefined || (onWindows && isBatchFile === true)) return undefined;
   const add = words.map((word) => quoteWord(word, onWindows)).join(" ");
   return [
     // PowerShell 7 would pass the backslashes before quotation marks on; Windows PowerShell 5 knows no other way.
     ...(onWindows && add.includes('\\"') ? ["$PSNativeCommandArgumentPassing = 'Legacy'"] : []),
-    ...(addsOnly === true && removeCommand !== undefined ? [removeCommand] : []),
+    ...(removeCommand === undefined ? [] : [removeCommand]),
     add,
   ].join("; ");
 }
@@ -152,11 +151,10 @@ function placeOf({ format, onWindows, host }: Plan): string {
 }
 
 function stepsAfterwards(plan: Plan, check: string): readonly Step[] {
-  const { title, isDesktopApp, trust } = plan.format;
+  const { title, isDesktopApp } = plan.format;
   const restart = isDesktopApp === true ? `Quit ${title} entirely, and start it again.` : `Restart ${title}.`;
   return [
     ...(plan.entry.env === undefined ? [] : stepsForKey(plan)),
-    ...(trust === undefined ? [] : [{ text: `${trust}.` }]),
     { text: restart },
     {
       text: inSentences(
@@ -170,13 +168,16 @@ function stepsAfterwards(plan: Plan, check: string): readonly Step[] {
 
 /** Where the key comes from, and the line that sets it if this terminal has none. */
 function stepsForKey({ format, onWindows, host: { env } }: Plan): readonly Step[] {
-  const { title, key, keySource, withoutShell = `write the key itself in place of ${key}` } = format;
+  const { title, key, keySource, envField = "env" } = format;
   if (keySource !== undefined) return [{ text: keySource }];
   // The user writes it into the entry.
   if (key === EXAMPLE_KEY) return [];
   const source = inSentences(
     `${title} takes the key from the variable FACELESS_API_KEY of the shell that it starts from.`,
-    `Started from a dock, a menu or another application, it finds none: then ${withoutShell}.`,
+    "Started from a dock, a menu or another application, it finds none:",
+    key === undefined
+      ? `then add FACELESS_API_KEY and the key to ${envField}.`
+      : `then write the key itself in place of ${key}.`,
   );
   if ((env["FACELESS_API_KEY"] ?? "") !== "") return [{ text: `${source} This terminal has set it.` }];
   const how = onWindows
@@ -200,7 +201,7 @@ function remarksOn({ format, entry: { isInstalled, env } }: Plan): readonly stri
       "If FACELESS_BASE_URL is set in this terminal, config writes that address into the entry.",
     env !== undefined &&
       "To save finished videos, set FACELESS_SAVE_DIR to a folder beside FACELESS_BASE_URL.",
-    env !== undefined && format.note,
+    format.note,
   ].filter((remark) => typeof remark === "string");
 }
 
@@ -259,8 +260,7 @@ export function isInProject({ node, workingDir, homeDir, platform }: Place): boo
 
 /** The service's address, also without a key. A key that was set as the address isn't shown. */
 function readUrl({ env, homeDir }: Host): string {
-  const address = { FACELESS_API_KEY: NO_KEY, FACELESS_BASE_URL: env["FACELESS_BASE_URL"] };
-  const { service } = readConfig(address, NO_FLAGS, homeDir);
+  const service = readTarget({ FACELESS_BASE_URL: env["FACELESS_BASE_URL"] }, homeDir);
   if (service === undefined || service.baseUrl.href.includes("fl_")) return EXAMPLE_URL;
   // Some clients replace $NAME anywhere.
   return service.baseUrl.href.replace(/\/$/, "").replaceAll("$", "%24");
@@ -273,16 +273,16 @@ export function entryOf(client: ClientName, options: LaunchOptions, url: string)
   return { ...launch(options), ...(!options.sandbox && { env }), isInstalled };
 }
 
+const OWN_VALUES = [
+  { example: EXAMPLE_KEY, own: "your key" },
+  { example: EXAMPLE_URL, own: "the service's address" },
+];
+
 /** Names, as the end of a sentence, the values that the user has to write in place of the examples. */
 function withOwnValues(text: string, examples = [EXAMPLE_KEY, EXAMPLE_URL]): string {
-  const words = text.split(/["'=\s]/);
-  const values = [
-    [EXAMPLE_KEY, "your key"],
-    [EXAMPLE_URL, "the service's address"],
-  ].flatMap(([example = "", own]) =>
-    examples.includes(example) && words.includes(example) ? [`${own} in place of ${example}`] : [],
-  );
-  return values.length > 0 ? `, with ${values.join(" and ")}` : "";
+  const values = OWN_VALUES.filter(({ example }) => examples.includes(example) && text.includes(example));
+  const ends = values.map(({ example, own }) => `${own} in place of ${example}`);
+  return ends.length > 0 ? `, with ${ends.join(" and ")}` : "";
 }
 
 export function printDocument(format: ClientFormat, entry: Entry): string {

@@ -48,8 +48,6 @@ export interface ClientFormat {
   readonly key?: string;
   /** Where the client takes the key from, if neither from its entry nor from its shell. */
   readonly keySource?: string;
-  /** What to do without a shell that has the key, as a clause. Default: to write the key in place of `key`. */
-  readonly withoutShell?: string;
   /** The fields of an entry after program, arguments and variables. */
   readonly fields?: object;
   /** The whole entry, if it has another form. */
@@ -61,8 +59,6 @@ export interface ClientFormat {
   /** The client's own command that adds the entry, whose parts are in capitals. */
   readonly addCommand?: string;
   readonly removeCommand?: string;
-  /** True if `addCommand` fails as long as there is an entry. */
-  readonly addsOnly?: true;
   /** What the client accepts beyond the standard of its files; absent if nobody has tried. */
   readonly reads?: Readonly<
     Partial<Record<"comments" | "trailingCommas" | "missingCommas" | "byteOrderMark", boolean>>
@@ -80,8 +76,6 @@ export interface ClientFormat {
   readonly isInTerminal?: true;
   /** True if its command is a batch file on Windows: cmd.exe would obey the && of an entry. */
   readonly isBatchFile?: true;
-  /** For clients that only start servers in folders that their user trusts. Without a full stop. */
-  readonly trust?: string;
   /** Where to write the shared fields, if its own command leaves them out, and why they are needed. */
   readonly addition?: string;
   readonly note?: string;
@@ -131,15 +125,14 @@ function opencodePermission(tool: string, _: unknown, document: unknown): Permis
     typeof written === "string" ? { "*": written } : { ...(typeof written === "object" && written) };
   const isFor = (pattern: string) => {
     const source = pattern
-      .replace(/[\\^$.+()[\]{}|]/g, "\\$&")
-      .replaceAll("*", ".*")
-      .replaceAll("?", ".");
+      .replace(/[^\w*?-]/g, "\\$&")
+      .replaceAll("?", ".")
+      .replaceAll("*", ".*");
     return new RegExp(`^${source}$`).test(`${SERVER}_${tool}`);
   };
   const last = Object.entries<unknown>(rules).findLast(([pattern]) => isFor(pattern))?.[1];
-  return PERMISSIONS.find((each) => each === (valueAt(last, "*") ?? last));
+  return (["ask", "allow", "deny"] as const).find((each) => each === (valueAt(last, "*") ?? last));
 }
-const PERMISSIONS: readonly Permission[] = ["ask", "allow", "deny"];
 
 /** Without these lines, opencode orders and posts without asking. */
 const OPENCODE_PERMISSION = {
@@ -176,7 +169,6 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     // `claude mcp add` can't set alwaysLoad.
     addCommand: `claude mcp add-json --scope user ${SERVER} ENTRY`,
     removeCommand: `claude mcp remove --scope user ${SERVER}`,
-    addsOnly: true,
     asks: { client: true, server: true },
     reads: { ...STRICT, byteOrderMark: true },
     fills: { ofShell: IN_BRACES },
@@ -241,9 +233,10 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     reads: { comments: true, trailingCommas: false, byteOrderMark: false },
     fills: { ofShell: IN_BRACES_OR_BARE },
     isInTerminal: true,
-    trust:
-      "Gemini CLI starts servers in folders that you trust only. " +
-      "If it asks about the folder, answer that you trust it; /permissions asks again",
+    note: inSentences(
+      "Gemini CLI starts servers in folders that you trust only.",
+      "If it asks about the folder, answer that you trust it; /permissions asks again.",
+    ),
     obeysCwd: true,
   },
   antigravity: {
@@ -294,7 +287,6 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     fields: { type: "local", tools: ["*"] },
     addCommand: `copilot mcp add ${SERVER} ENV -- START`,
     removeCommand: `copilot mcp remove ${SERVER}`,
-    addsOnly: true,
     asks: { client: true, server: true },
     reads: { ...LENIENT, missingCommas: true },
     fills: { ofShell: IN_BRACES_OR_BARE },
@@ -350,7 +342,6 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     root: "extensions",
     envField: "envs",
     fills: {},
-    withoutShell: "add FACELESS_API_KEY and the key to envs",
     form: ({ command, args, env }) => ({
       enabled: true,
       type: "stdio",

@@ -198,8 +198,8 @@ test("no command that config prints holds a key, and each also works if an entry
   expect(starts).toEqual([
     "claude mcp remove --scope user faceless-video; claude mcp add-json --scope user faceless-video",
     "code",
-    "codex mcp add faceless-video",
-    "gemini mcp add --scope user",
+    "codex mcp remove faceless-video; codex mcp add faceless-video",
+    "gemini mcp remove --scope user faceless-video; gemini mcp add --scope user",
     "copilot mcp remove faceless-video; copilot mcp add faceless-video",
     "opencode mcp add faceless-video",
   ]);
@@ -376,7 +376,7 @@ test("config prints no command that would lose the key in an entry that is switc
 
   const { said } = await config(["codex"], { homeDir });
 
-  expect([first.said.includes("   codex mcp add"), said.includes("   codex mcp add")]).toEqual([true, false]);
+  expect([first.said.includes("; codex mcp add"), said.includes("; codex mcp add")]).toEqual([true, false]);
 });
 
 test("what config prints for opencode makes it ask before an order and a post, by its command too", async () => {
