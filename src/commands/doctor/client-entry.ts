@@ -39,7 +39,8 @@ export interface Filled {
   /** The variables of the shell that the value is taken from. */
   readonly names: readonly string[];
   /**
-   * `unset`: this shell doesn't set such a variable. `hidden`: only the client knows a part of the value. `left`: the client doesn't fill in a placeholder.
+   * `unset`: this shell doesn't set such a variable. `hidden`: only the client knows a part of the value. `left`:
+   * the client doesn't fill in a placeholder.
    */
   readonly state: "known" | "unset" | "hidden" | "left";
 }
@@ -65,13 +66,10 @@ const entrySchema = z.looseObject({
   disabled: z.boolean().default(false),
 });
 
-/** The fields in which clients look for entries. */
-const ROOTS = ["mcpServers", "servers", "mcp_servers", "context_servers", "mcp", "extensions"];
-
 /** The checks of all entries, the entries that can be started, and whether a key itself stands in one. */
 export async function readClientEntries(client: ClientName, host: Host) {
   const format = FORMATS[client];
-  const { title, trust, envField = "env" } = format;
+  const { title, envField = "env" } = format;
   const paths = filesOf(format, host).map((pattern) => findFiles(...pattern.split("*")));
   const unique = [...new Set((await Promise.all(paths)).flat())];
   const read = await Promise.all(unique.map((path) => readClientFile(path, format)));
@@ -92,7 +90,6 @@ export async function readClientEntries(client: ClientName, host: Host) {
     return { checks, entries: [], holdsKey: false };
   }
   const { path, named } = found;
-  if (trust !== undefined) checks.push(pass("folders", trust));
   const [first, ...others] = named.map(([name]) => quote(name, 40));
   const judged = named.map(([, value], index) =>
     judgeEntry(value, index === 0 ? "" : ` ${others[index - 1]}`, path, files, client, host),
@@ -129,8 +126,9 @@ function noEntry(
     const problem = "only a client of the list has a file that doctor knows";
     return fail(NAME, problem, `${capitalized(SET_HERE)}, and run this without --client`);
   }
+  const roots = Object.values(FORMATS).map((format) => format.root ?? "mcpServers");
   for (const { path, document } of files) {
-    const other = ROOTS.find((name) => name !== root && entriesIn(valueAt(document, name)).some(isOurs));
+    const other = roots.find((name) => name !== root && entriesIn(valueAt(document, name)).some(isOurs));
     if (other === undefined) continue;
     const problem = `in ${path} the entry stands in ${quote(other)}, where ${title} doesn't look`;
     return fail(NAME, problem, `Move it into ${quote(root)}, in the form that this prints`, print);

@@ -100,13 +100,15 @@ const IN_ADDRESS = /\/\/(?:[^\s:/@]*:)?(\S{1,500})@|\bpassword=([^\s&]+)/gi;
  * addresses or behind `password=`.
  */
 function redactorOf(env: Environment, words: readonly string[]): Redact {
-  const assigned = words.map((word) => /^(\w+)=(.*)$/s.exec(word)?.slice(1) ?? []);
-  const variables = [...Object.entries(env), ...assigned];
-  const named = variables.map(([name = "", value = ""]) => (SECRET.test(name) ? value.trim() : ""));
-  const inAddresses = [...words, ...Object.values(env)]
-    .flatMap((text = "") => [...text.matchAll(IN_ADDRESS)])
-    .flatMap(([, one, other = ""]) => [one ?? other, unescape(one ?? other)]);
-  const secrets = [...new Set([...named, ...inAddresses])].sort((one, other) => other.length - one.length);
+  const assigned = words.map((word) => /^(\w+)=(.*)$/s.exec(word)?.slice(1) ?? ["", word]);
+  const secrets = [...Object.entries(env), ...assigned].flatMap(([name = "", value = ""]) => [
+    SECRET.test(name) ? value.trim() : "",
+    ...Array.from(value.matchAll(IN_ADDRESS), ([, one, other = ""]) => one ?? other).flatMap((password) => [
+      password,
+      unescape(password),
+    ]),
+  ]);
+  secrets.sort((one, other) => other.length - one.length);
   const redactors = secrets.map(createRedact);
   return (text) => redactors.reduce((rest, redact) => redact(rest), text);
 }
