@@ -66,10 +66,10 @@ export interface ClientFormat {
   /** The placeholders that it fills in. The others reach the server as they stand in the entry. */
   readonly fills?: Placeholders;
   /**
-   * `client` says if the client itself asks the user before an order and a post, `server` if it shows this server's
+   * `client`: what the client itself does before an order and a post. `server`: whether it shows this server's
    * question. docs/CLIENTS.md has measured both. Absent if nobody has.
    */
-  readonly asks?: { readonly client?: boolean; readonly server: boolean };
+  readonly asks?: { readonly client?: Permission; readonly server: boolean };
   /** What the client's file says about one of this server's tools; undefined if nothing. */
   readonly permission?: (tool: string, entry: unknown, document: unknown) => Permission | undefined;
   /** True if it is started in a terminal, so that it has the variables of the shell there. */
@@ -169,7 +169,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     // `claude mcp add` can't set alwaysLoad.
     addCommand: `claude mcp add-json --scope user ${SERVER} ENTRY`,
     removeCommand: `claude mcp remove --scope user ${SERVER}`,
-    asks: { client: true, server: true },
+    asks: { client: "ask", server: true },
     reads: { ...STRICT, byteOrderMark: true },
     fills: { ofShell: IN_BRACES },
     isInTerminal: true,
@@ -191,7 +191,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     form: vscodeForm,
     top: vscodeInputs,
     addCommand: "code --add-mcp JSON",
-    asks: { client: true, server: true },
+    asks: { client: "ask", server: true },
     isBatchFile: true,
     reads: LENIENT,
     fills: LIKE_VSCODE,
@@ -214,7 +214,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     }),
     addCommand: `codex mcp add ${SERVER} ENV -- START`,
     removeCommand: `codex mcp remove ${SERVER}`,
-    asks: { client: true, server: true },
+    asks: { client: "ask", server: true },
     permission: codexPermission,
     isInTerminal: true,
     reads: { byteOrderMark: true },
@@ -228,7 +228,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     key: "${FACELESS_API_KEY}",
     addCommand: `gemini mcp add --scope user ENV ${SERVER} START`,
     removeCommand: `gemini mcp remove --scope user ${SERVER}`,
-    asks: { client: true, server: false },
+    asks: { client: "ask", server: false },
     permission: approvedBy("trust"),
     reads: { comments: true, trailingCommas: false, byteOrderMark: false },
     fills: { ofShell: IN_BRACES_OR_BARE },
@@ -287,7 +287,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     fields: { type: "local", tools: ["*"] },
     addCommand: `copilot mcp add ${SERVER} ENV -- START`,
     removeCommand: `copilot mcp remove ${SERVER}`,
-    asks: { client: true, server: true },
+    asks: { client: "ask", server: true },
     reads: { ...LENIENT, missingCommas: true },
     fills: { ofShell: IN_BRACES_OR_BARE },
     isInTerminal: true,
@@ -313,7 +313,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
       `Then write this into the file that the command named, after its first {, or add it to the "permission" that is there.`,
       "Without it, opencode orders and posts without asking you.",
     ),
-    asks: { client: false, server: false },
+    asks: { client: "allow", server: false },
     permission: opencodePermission,
     form: ({ command, args, env }) => ({
       type: "local",

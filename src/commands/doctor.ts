@@ -15,8 +15,8 @@ import type { Host } from "./host.ts";
 import { TerminalUi } from "./terminal-ui.ts";
 
 /** Every report has these checks, or says that they were skipped. */
-const CHECK_NAMES = ["Node.js", "settings", "service", "key", "rate limit", "journal"];
-const SANDBOX_CHECK_NAMES = ["Node.js", "settings", "journal"];
+const CHECK_NAMES = ["settings", "service", "key", "rate limit", "journal"];
+const SANDBOX_CHECK_NAMES = ["settings", "journal"];
 
 /** Returns the exit code: 1 if no video could be made, or with `shapes` if nothing answered. */
 export async function runDoctor({ client, json, shapes }: Given<"doctor">, host: Host): Promise<number> {
@@ -26,19 +26,20 @@ export async function runDoctor({ client, json, shapes }: Given<"doctor">, host:
   // The client's first entry counts.
   const settings = found === undefined ? ofTerminal : found.entries[0]?.settings;
   const config = settings && readConfig(settings.env, settings.flags, host.homeDir);
-  const describe = async () => {
-    if (shapes) return describeShapes(settings, config, host);
-    const started = client === undefined ? [] : await checkEntries(client, found?.entries ?? [], host);
-    const ofSettings = settings && config ? await checkSettings(settings, config, client, host) : [];
-    const checks = [pass("Node.js", host.nodeVersion), ...(found?.checks ?? []), ...started, ...ofSettings];
+  const describeChecks = async () => {
+    const checks = [pass("Node.js", host.nodeVersion), ...(found?.checks ?? [])];
+    for (const entry of found?.entries ?? []) {
+      // eslint-disable-next-line no-await-in-loop -- two servers at once would share the journal's folder and the processor
+      checks.push(...(await checkStart(entry, host)), ...checkQuestions(entry, host));
+    }
+    if (settings && config) checks.push(...(await checkSettings(settings, config, client, host)));
     const names = new Set(checks.map(({ name }) => (name.startsWith("FACELESS_") ? "settings" : name)));
     const ok = checks.every(({ status }) => status !== "fail");
     const expected = config?.startsSandbox === true ? SANDBOX_CHECK_NAMES : CHECK_NAMES;
-    const skipped = expected.filter((name) => !names.has(name));
-    const report = { ok, checks, skipped };
+    const report = { ok, checks, skipped: expected.filter((name) => !names.has(name)) };
     return { ok, report, text: formatReport(report, client && FORMATS[client].title, ui.isColoured) };
   };
-  const { ok, report, text } = await describe();
+  const { ok, report, text } = shapes ? await describeShapes(settings, config, host) : await describeChecks();
   const redact = (line: string) => redactReport(line, [host.env[KEY], settings?.env[KEY]]);
   if (json) ui.printJson(report, redact);
   else ui.print(redact(text));
@@ -60,16 +61,6 @@ async function describeShapes(settings: Settings | undefined, config: Config | u
   const report = await readShapes(service, host.clock, host.nodeVersion);
   const ok = report.answers.some(({ answer }) => answer.startsWith("HTTP "));
   return { ok, report, text: formatShapes(report) };
-}
-
-/** Starts each entry, and says who asks before it pays or posts. */
-async function checkEntries(client: ClientName, entries: readonly ClientEntry[], host: Host) {
-  const checks: Check[] = [];
-  for (const entry of entries) {
-    // eslint-disable-next-line no-await-in-loop -- two servers at once would share the journal's folder and the processor
-    checks.push(...(await checkStart(client, entry, host)), ...checkQuestions(client, entry, host));
-  }
-  return checks;
 }
 
 async function checkSettings(

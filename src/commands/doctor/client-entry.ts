@@ -18,6 +18,7 @@ import { KEY, type Settings, settingsOf } from "./environment.ts";
 
 /** An entry that can be tried. */
 export interface ClientEntry {
+  readonly client: ClientName;
   /** The end of a check's name, for an entry that doesn't have this server's name. */
   readonly suffix: string;
   /** The program and its arguments. */
@@ -39,8 +40,8 @@ export interface Filled {
   /** The variables of the shell that the value is taken from. */
   readonly names: readonly string[];
   /**
-   * `unset`: this shell doesn't set such a variable. `hidden`: only the client knows a part of the value. `left`:
-   * the client doesn't fill in a placeholder.
+   * `unset`: this shell doesn't set such a variable. `hidden`: only the client knows a part of the value.
+   * `left`: the client doesn't fill in a placeholder.
    */
   readonly state: "known" | "unset" | "hidden" | "left";
 }
@@ -218,19 +219,17 @@ function judgeEntry(
   });
   const variables = readVariables(data[envField], data, format, host.env);
   const setKey = setKeyLine(host.env["SHELL"], host.platform === "win32");
-  for (const [variable, filled] of variables) {
-    const check = judgeValue(variable, suffix, filled, format, setKey);
-    if (check !== undefined) checks.push(check);
-  }
+  for (const [variable, filled] of variables)
+    checks.push(...judgeValue(variable, suffix, filled, format, setKey));
   const known = variables.filter(([, { state }]) => state === "known");
   const env: Environment = Object.fromEntries(known.map(([variable, { text }]) => [variable, text]));
   const hidden = variables.map(([variable]) => variable).filter((variable) => !(variable in env));
-  const ofShell = Object.entries(inherits === true ? settingsOf(host.env) : {});
-  const all = { ...Object.fromEntries(ofShell.filter(([variable]) => !hidden.includes(variable))), ...env };
+  const unknown = Object.fromEntries(hidden.map((variable) => [variable, undefined]));
+  const all = { ...(inherits === true && settingsOf(host.env)), ...unknown, ...env };
   const settings = { env: all, flags: flagsIn(words), hidden };
   const permissionFor = (tool: string) =>
     files.map(({ document }) => permission?.(tool, value, document)).find((each) => each !== undefined);
-  return { checks, entry: { suffix, words, cwd, env, settings, permissionFor } };
+  return { checks, entry: { client, suffix, words, cwd, env, settings, permissionFor } };
 }
 
 const SHELL = /^(?:(?:ba|z|da)?sh|cmd|powershell|pwsh)(?:\.exe)?$/i;
@@ -277,37 +276,36 @@ function readVariables(
   return [...values];
 }
 
-/** Undefined if the value itself stands in the entry. */
+/** Says nothing of a value that itself stands in the entry. */
 function judgeValue(
   variable: string,
   suffix: string,
   { text, names, state }: Filled,
   { title, isInTerminal }: ClientFormat,
   setKey: string,
-): Check | undefined {
+): readonly Check[] {
   const name = `${variable}${suffix}`;
   if (state === "left") {
     const placeholder = `it holds the placeholder ${quote(text, 60)}, which ${title} doesn't fill in`;
-    return fail(name, placeholder, "Write the value itself in its place");
+    return [fail(name, placeholder, "Write the value itself in its place")];
   }
   if (state === "hidden") {
     const fix = `To check the value itself, ${SET_HERE}, and run doctor without --client`;
-    return skip(name, `only ${title} knows its value`, fix);
+    return [skip(name, `only ${title} knows its value`, fix)];
   }
-  if (names.length === 0) return undefined;
-  const from = `${title} takes it from ${names.join(" and ")} of the shell that starts it`;
-  const set = `sets ${names.join(" and ")}, or write the value itself into the entry`;
+  if (names.length === 0) return [];
+  const source = names.join(" and ");
+  const from = `${title} takes it from ${source} of the shell that starts it`;
+  const fix = `Start ${title} from a shell that sets ${source}, or write the value itself into the entry`;
   if (state === "unset") {
     const problem = `${from}. This shell doesn't set that: started from here, ${title} has none`;
-    const fix = `Start ${title} from a shell that ${set}`;
     if (names.includes(KEY))
-      return fail(name, problem, `${fix}. This line asks for the key and sets it`, setKey);
-    return (variable === "FACELESS_BASE_URL" ? fail : skip)(name, problem, fix);
+      return [fail(name, problem, `${fix}. This line asks for the key and sets it`, setKey)];
+    return [(variable === "FACELESS_BASE_URL" ? fail : skip)(name, problem, fix)];
   }
   const detail = `${from}, here this one`;
-  if (isInTerminal === true) return pass(name, detail);
-  const unseen = `${detail}. Started from a dock or a menu, it has none`;
-  return skip(name, unseen, `Start ${title} from a terminal that ${set}`);
+  if (isInTerminal === true) return [pass(name, detail)];
+  return [skip(name, `${detail}. Started from a dock or a menu, it has none`, fix)];
 }
 
 /**

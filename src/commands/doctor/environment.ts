@@ -14,7 +14,6 @@ import { type Check, fail, pass, warn } from "./check.ts";
 
 export const KEY = "FACELESS_API_KEY";
 const BASE_URL = "FACELESS_BASE_URL";
-const OR_SET = "or set what is missing in this terminal";
 
 /** What the server gets from a terminal or a client. */
 export interface Settings {
@@ -38,7 +37,7 @@ export function checkConfig(
       fail(
         "settings",
         `this terminal does not set ${unsetNames}, and without --client doctor sees nothing else`,
-        `Add --client and the name of your client, such as --client cursor, to check its entry; ${OR_SET}`,
+        "Add --client and the name of your client, such as --client cursor, to check its entry; or set them here",
       ),
     // Values that were swapped have one fix.
     ...problems

@@ -1,7 +1,6 @@
 // Says who asks the user before an order and before a post: the client by itself, this server through the
 // client, or nobody. Pure.
 
-import type { ClientName } from "../../command-line.ts";
 import { type Config, readConfig } from "../../config.ts";
 import { FORMATS } from "../client-formats.ts";
 import type { Host } from "../host.ts";
@@ -9,16 +8,14 @@ import { type Check, fail, pass, warn } from "./check.ts";
 import { type ClientEntry, printEntry } from "./client-entry.ts";
 
 export function checkQuestions(
-  client: ClientName,
-  { suffix, permissionFor, settings: { env, flags } }: ClientEntry,
+  { client, suffix, permissionFor, settings: { env, flags } }: ClientEntry,
   host: Host,
 ): readonly Check[] {
   const { title, asks } = FORMATS[client];
   const { confirmGenerate, confirmPublish, readOnly, noPublish } = readConfig(env, flags, host.homeDir);
   const judge = (act: string, tool: string, variable: string, setting: Config["confirmPublish"]) => {
     const name = `before ${act}${suffix}`;
-    const byDefault = asks?.client === undefined ? "unknown" : asks.client ? "ask" : "allow";
-    const answer = permissionFor(tool) ?? byDefault;
+    const answer = permissionFor(tool) ?? asks?.client ?? "unknown";
     const server = setting === "off" ? false : asks?.server;
     if (answer === "deny") return pass(name, `${title} doesn't let the model use ${tool}`);
     if (setting === "always" && server === false) {

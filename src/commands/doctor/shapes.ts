@@ -47,14 +47,8 @@ interface AnswerShape {
   readonly form?: Readonly<Record<string, readonly string[]>>;
 }
 
-interface Shapes {
-  readonly version: string;
-  readonly node: string;
-  readonly answers: readonly AnswerShape[];
-}
-
 /** Sends GETs, and the call of a tool that only reads to the MCP endpoint. Never throws for an answer. */
-export async function readShapes(config: ServiceConfig, clock: Clock, nodeVersion: string): Promise<Shapes> {
+export async function readShapes(config: ServiceConfig, clock: Clock, nodeVersion: string) {
   const requests = await RequestSender.open({ clock, random: Math.random, config });
   const get = (operation: Operation, url: URL): Promise<ServiceResponse | string> =>
     requests
@@ -100,7 +94,7 @@ function describeFailure(error: unknown): string {
   return `no usable answer: ${code}${status === undefined ? "" : `, HTTP ${status}`}`;
 }
 
-/** `documented`: the paths of its fields; undefined for the OpenAPI document, whose operations are shown instead. */
+/** `documented`: the paths of its fields. Undefined for the OpenAPI document, whose operations are shown. */
 function describe(
   request: string,
   answer: ServiceResponse | string | readonly object[],
@@ -152,8 +146,8 @@ const MAX = { depth: 8, fields: 200, elements: 100, hiddenNames: 30 } as const;
 const HIDDEN = "{…}";
 
 /**
- * The forms of each field that a value has, by its path, such as `videos[].jobId`. `{1}` is one name that isn't
- * shown, in each place.
+ * The forms of each field of a value, by its path, such as `videos[].jobId`. `{1}` is one name that isn't shown,
+ * in each place.
  */
 function shapeOf(value: unknown, isPublic: IsPublic): ReadonlyMap<string, ReadonlySet<string>> {
   const forms = new Map<string, Set<string>>();
@@ -179,7 +173,7 @@ function shapeOf(value: unknown, isPublic: IsPublic): ReadonlyMap<string, Readon
   return forms;
 }
 
-/** True for a status, one of a few words of the service's own, and for an error's code that a document has. */
+/** True for a status, one of a few words of the service's own, and for an error's code in a document. */
 function isWord(value: unknown, path: string, isPublic: IsPublic): boolean {
   if (typeof value !== "string" || value.length > 40) return false;
   if (path === "error.code") return isPublic(value);
@@ -237,7 +231,7 @@ function namesIn(document: unknown): readonly string[] {
     .filter((name) => /^[A-Za-z_][A-Za-z_-]{0,39}$/.test(name));
 }
 
-/** One line for each operation of the OpenAPI document: its parameters, the fields of its body and its statuses. */
+/** One line for each operation of the OpenAPI document: parameters, fields of the body and statuses. */
 function describeOperations(document: unknown, isPublic: IsPublic): readonly string[] {
   const root = objectOf(document);
   const operations = Object.entries(objectOf(root["paths"])).flatMap(([path, item]) =>
@@ -263,7 +257,7 @@ function describeOperations(document: unknown, isPublic: IsPublic): readonly str
 }
 
 /** The report for people: first what isn't as documented, then the rest. */
-export function formatShapes({ version, node, answers }: Shapes): string {
+export function formatShapes({ version, node, answers }: Awaited<ReturnType<typeof readShapes>>): string {
   const formatList = ([title, list]: readonly [string, readonly string[]]) =>
     ["not documented", "documented", "operations"].includes(title)
       ? [`  ${title}:`, ...list.map((line) => `    ${line}`)]

@@ -6,7 +6,6 @@ import { isAbsolute, posix, win32 } from "node:path";
 import { unescape } from "node:querystring";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ClientName } from "../../command-line.ts";
 import type { Environment } from "../../config.ts";
 import { errnoOf } from "../../errors.ts";
 import { createRedact, type Redact } from "../../redact.ts";
@@ -29,8 +28,7 @@ const PASSED_ON =
 
 /** Checks that the entry starts this server. */
 export async function checkStart(
-  client: ClientName,
-  { suffix, words, cwd = "", env }: ClientEntry,
+  { client, suffix, words, cwd = "", env }: ClientEntry,
   host: Host,
 ): Promise<readonly Check[]> {
   const { env: terminal, homeDir, platform, clock, interrupted } = host;
@@ -241,14 +239,6 @@ function explain(command: string, outcome: string, printed: readonly string[]): 
   return last === undefined ? outcome : `${outcome}; it printed ${quote(last, 300)}`;
 }
 
-/** A program as it is started. On Windows, cmd.exe runs batch files such as npx.cmd. */
-interface Program {
-  readonly command: string;
-  readonly args: readonly string[];
-  /** True if the arguments are quoted already. */
-  readonly isVerbatim: boolean;
-}
-
 interface Computer {
   readonly platform: NodeJS.Platform;
   /** Names PATH as `PATH`, whatever Windows calls it. */
@@ -266,8 +256,8 @@ export function findInPath(command: string, { platform, env, exists }: Computer)
   return (onWindows ? paths.flatMap((path) => withEndings(path, env)) : paths).find(exists);
 }
 
-/** The command line that starts this program. */
-export function programOf([command = "", ...args]: readonly string[], computer: Computer): Program {
+/** The command line that starts this program. `isVerbatim`: the arguments are quoted already. */
+export function programOf([command = "", ...args]: readonly string[], computer: Computer) {
   const plain = { command, args, isVerbatim: false };
   const { platform, env, exists } = computer;
   if (platform !== "win32") return plain;
