@@ -5,7 +5,7 @@ import type { ClientName, Given } from "../command-line.ts";
 import { type Config, JOURNAL_SETTINGS, NO_FLAGS, readConfig } from "../config.ts";
 import { FORMATS } from "./client-formats.ts";
 import { type Check, formatReport, pass, redactReport } from "./doctor/check.ts";
-import { type ClientEntry, readClientEntries } from "./doctor/client-entry.ts";
+import { readClientEntries } from "./doctor/client-entry.ts";
 import { checkConfig, KEY, readTarget, type Settings } from "./doctor/environment.ts";
 import { checkJournal, checkSavedVideos } from "./doctor/folders.ts";
 import { checkQuestions } from "./doctor/questions.ts";
@@ -52,9 +52,8 @@ async function describeShapes(settings: Settings | undefined, config: Config | u
   const service = settings && !isSandbox ? readTarget(settings.env, host.homeDir) : undefined;
   if (service === undefined) {
     const reasons = config?.problems.map(({ variable, problem }) => `${variable} ${problem}`).join("; ");
-    const problem = isSandbox
-      ? "The sandbox is a part of this program, and answers as documented."
-      : `There is no service to ask: ${reasons ?? "there is no entry that can be read"}.`;
+    const reason = reasons ?? "there is no entry that can be read";
+    const problem = `There is no service to ask: ${isSandbox ? "the sandbox answers as documented" : reason}.`;
     return { ok: false, report: { problem }, text: problem };
   }
   const { formatShapes, readShapes } = await import("./doctor/shapes.ts");

@@ -41,7 +41,11 @@ export async function installCopy({ homeDir, files, clock }: Host) {
     const newLoader = join(fresh, "loader.cjs");
     await writeFile(newLoader, `"use strict";\nrequire("./${basename(fresh)}/bin.cjs");\n`, { mode: 0o600 });
     await rename(newLoader, script);
-    await removeOld(app, basename(fresh), clock.now() - KEEP_REPLACED_MS);
+    const replaced = (await readdir(app)).filter((name) => name !== LOADER && name !== basename(fresh));
+    for (const path of replaced.map((name) => join(app, name)))
+      // eslint-disable-next-line no-await-in-loop -- there are a few
+      if ((await stat(path)).mtimeMs < clock.now() - KEEP_REPLACED_MS)
+        await rm(path, { recursive: true, force: true });
     return { script };
   } catch (error) {
     const fix = fixForDisk("written", diskReason(error), app);
@@ -56,14 +60,4 @@ async function isSameBuild(copy: string, files: string): Promise<boolean> {
     return [...names.sort(), await readFile(join(folder, "cli.cjs"), "utf8")].join("\n");
   };
   return (await describe(copy).catch(() => "")) === (await describe(files));
-}
-
-/** `current`: the name of the copy that is loaded. */
-async function removeOld(app: string, current: string, beforeMs: number): Promise<void> {
-  for (const name of await readdir(app)) {
-    if (name === LOADER || name === current) continue;
-    const path = join(app, name);
-    // eslint-disable-next-line no-await-in-loop -- there are a few
-    if ((await stat(path)).mtimeMs < beforeMs) await rm(path, { recursive: true, force: true });
-  }
 }

@@ -48,17 +48,12 @@ const MARKS = {
   fail: "\u001B[31m✖\u001B[0m",
 };
 
-export interface Report {
-  /** True if a video could be made. */
-  readonly ok: boolean;
-  readonly checks: readonly Check[];
-  /** The names of the checks that were skipped because they need one that failed. */
-  readonly skipped: readonly string[];
-}
-
-/** Says first what to fix, then what is fine. `title`: the application whose entry was checked, if any. */
+/**
+ * Says first what to fix, then what is fine. `ok`: a video could be made. `skipped`: the names of the checks that
+ * need one that failed. `title`: the application whose entry was checked, if any.
+ */
 export function formatReport(
-  { ok, checks, skipped }: Report,
+  { ok, checks, skipped }: Readonly<{ ok: boolean; checks: readonly Check[]; skipped: readonly string[] }>,
   title: string | undefined,
   colours: boolean,
 ): string {
@@ -72,21 +67,20 @@ export function formatReport(
   const lines = (["fail", "skip", "warn", "ok"] as const).flatMap((status) =>
     checks.filter((check) => check.status === status).map(line),
   );
+  const isCertain = !skipped.includes("key") && checks.every(({ name }) => name !== READ_ONLY);
+  const restart = title === undefined ? "" : ` and restart ${title}`;
+  const headline = () => {
+    if (!ok) return `Before a video can be made, fix this${restart}:`;
+    if (checks.some(({ status }) => status === "skip"))
+      return "Nothing was found that stops this server, but this was not checked:";
+    return isCertain ? "A video can be made." : "Nothing was found that stops this server.";
+  };
   return [
-    headline({ ok, checks, skipped }, title),
+    headline(),
     "",
     ...lines,
     ...(skipped.length > 0 ? ["", `Not checked: ${skipped.join(", ")}.`] : []),
   ].join("\n");
-}
-
-function headline({ ok, checks, skipped }: Report, title: string | undefined): string {
-  const isCertain = !skipped.includes("key") && checks.every(({ name }) => name !== READ_ONLY);
-  const isChecked = checks.every(({ status }) => status !== "skip");
-  if (ok && isCertain && isChecked) return "A video can be made.";
-  if (ok) return `Nothing was found that stops this server${isChecked ? "." : ", but this was not checked:"}`;
-  const restart = title === undefined ? "" : ` and restart ${title}`;
-  return `Before a video can be made, fix this${restart}:`;
 }
 
 /** Removes these keys, and what looks like one in the wrong variable. The sandbox's is public. */

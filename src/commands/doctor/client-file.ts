@@ -99,22 +99,19 @@ function parseJsonFile(text: string, mayLackCommas: boolean): Parsed {
   const { document, mistakes } = read({ allowTrailingComma: true });
   if (mistakes[0] !== undefined) return { faults: [mistakeIn(placeIn(text, mistakes[0].offset))] };
   const extras = read({ disallowComments: true }).mistakes;
-  const comment = extras.find(({ code }) => code === COMMENT);
-  // The parser names the bracket after the comma.
-  const bracket = extras.find(({ code }) => code !== COMMENT);
-  const faultOf = (kind: "comments" | "trailingCommas", name: string, offset: number): Fault => {
+  const fault = (kind: "comments" | "trailingCommas", name: string, offset: number): Fault => {
     const place = placeIn(text, offset);
     return { kind, problem: `has a ${name} in line ${place}`, fix: `In line ${place}, remove the ${name}` };
   };
-  return {
-    document,
-    faults: [
-      ...(comment ? [faultOf("comments", "comment", comment.offset)] : []),
-      ...(bracket
-        ? [faultOf("trailingCommas", "comma before a closing bracket", text.lastIndexOf(",", bracket.offset))]
-        : []),
-    ],
-  };
+  const comment = extras.find(({ code }) => code === COMMENT);
+  const bracket = extras.find(({ code }) => code !== COMMENT);
+  // The parser names the bracket after the comma.
+  const comma = bracket && text.lastIndexOf(",", bracket.offset);
+  const faults = [
+    comment && fault("comments", "comment", comment.offset),
+    comma !== undefined && fault("trailingCommas", "comma before a closing bracket", comma),
+  ];
+  return { document, faults: faults.filter((each) => typeof each === "object") };
 }
 
 const COMMENT = "InvalidCommentToken";
