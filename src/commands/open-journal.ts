@@ -6,7 +6,7 @@ import { JournalError } from "../idempotency/errors.ts";
 import { Journal, type JournalStore } from "../idempotency/journal.ts";
 import { JournalFiles } from "../idempotency/journal-files.ts";
 import { JournalPostgres } from "../idempotency/journal-postgres.ts";
-import { openPrivateFolder } from "../idempotency/private-folder.ts";
+import { openPrivateFolder } from "../disk.ts";
 
 /** Where the journal is kept; undefined if the settings keep none. */
 export function openJournalStore(
@@ -16,20 +16,7 @@ export function openJournalStore(
   const folder = stateDir === undefined ? undefined : openPrivateFolder(stateDir, { mayMake: makesStateDir });
   const files = folder && new JournalFiles(folder, clock);
   if (journalUrl === undefined) return files;
-  const database = new JournalPostgres(journalUrl, clock);
-  return {
-    place: database.place,
-    fixIfHidden: database.fixIfHidden,
-    now: () => database.now(),
-    append: (lines) => database.append(lines),
-    rehearse: () => database.rehearse(),
-    reconnect: () => database.reconnect(),
-    // Orders and posts from before the database was set count too.
-    readNew: async (onLine) => {
-      await files?.readNew(onLine);
-      await database.readNew(onLine);
-    },
-  };
+  return new JournalPostgres(journalUrl, clock, files);
 }
 
 /** Resolves to the error if the journal can't be used. */

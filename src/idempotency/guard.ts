@@ -170,7 +170,11 @@ export class Guard {
           if (onWait !== undefined) return await finished;
           throw new DeadlineError(error, finished);
         }
-        await this.#recordFailure(entry, error);
+        const { outcome } = toBridgeError(error, "unknown").facts;
+        if (outcome !== "unknown") {
+          this.#sent.delete(entry);
+          await this.#record(entry, { outcome });
+        }
         throw error;
       }
     };
@@ -205,13 +209,6 @@ export class Guard {
       if (isOver || journal.unwrittenReason() === undefined) return;
       await pause(clock, WAIT_STEP_MS, leave);
     }
-  }
-
-  async #recordFailure(entry: JournalEntry, error: unknown): Promise<void> {
-    const { outcome } = toBridgeError(error, "unknown").facts;
-    if (outcome === "unknown") return;
-    this.#sent.delete(entry);
-    await this.#record(entry, { outcome });
   }
 
   #track<Work extends Promise<unknown>>(work: Work): Work {

@@ -3,8 +3,7 @@
 
 import { join } from "node:path";
 import { type Clock, inTime, inTurns } from "../clock.ts";
-import type { PrivateFolder } from "./private-folder.ts";
-import { diskReason, OF_PLACE } from "../disk.ts";
+import { diskReason, OF_PLACE, type PrivateFolder } from "../disk.ts";
 import { MAX_DISK_MS } from "../service/time-budget.ts";
 import { JournalError } from "./errors.ts";
 import type { JournalStore, OnLine } from "./journal.ts";

@@ -81,6 +81,7 @@ export class JournalPostgres implements JournalStore {
   readonly place: string;
   /** Only a policy hides a row from the role that has added it. */
   readonly fixIfHidden = RIGHTS;
+  readonly #earlier: Pick<JournalStore, "readNew"> | undefined;
   readonly #address: DatabaseAddress;
   readonly #clock: Pick<Clock, "now" | "monotonicMs" | "after">;
   /** The database's clock minus the monotonic one. Undefined until the database has told the time. */
@@ -90,7 +91,13 @@ export class JournalPostgres implements JournalStore {
   #connection: Connection | undefined;
   #cancelIdle = () => {};
 
-  constructor(address: DatabaseAddress, clock: Pick<Clock, "now" | "monotonicMs" | "after">) {
+  /** Orders and posts that the earlier store holds from before the database was set count too. */
+  constructor(
+    address: DatabaseAddress,
+    clock: Pick<Clock, "now" | "monotonicMs" | "after">,
+    earlier?: Pick<JournalStore, "readNew">,
+  ) {
+    this.#earlier = earlier;
     this.#address = address;
     this.#clock = clock;
     this.place = `the table faceless_journal of ${address.database} on ${address.host}`;
@@ -102,12 +109,11 @@ export class JournalPostgres implements JournalStore {
   }
 
   async append(lines: readonly string[]): Promise<void> {
-    await this.#insert(lines).catch((error: unknown) => {
-      throw this.#toJournalError("written", error);
-    });
+    await this.#insert(lines);
   }
 
   async readNew(onLine: OnLine): Promise<void> {
+    await this.#earlier?.readNew(onLine);
     for (;;) {
       const last = this.#last;
       const rows = await this.#read(last?.position ?? "0");
@@ -126,9 +132,7 @@ export class JournalPostgres implements JournalStore {
 
   async rehearse(): Promise<void> {
     const line = `{"rehearsal":"${crypto.randomUUID()}"}`;
-    const results = await this.#insert([line], NEWEST, "rollback").catch((error: unknown) => {
-      throw this.#toJournalError("written", error);
-    });
+    const results = await this.#insert([line], NEWEST, "rollback");
     const newest = schemas().newest.safeParse(results.at(-2));
     if (newest.data?.[0].line !== line)
       throw new JournalError("read", this.place, "what was written can't be seen", RIGHTS);
@@ -156,9 +160,12 @@ export class JournalPostgres implements JournalStore {
   /** Makes the table if it is missing. */
   #insert(lines: readonly string[], ...more: readonly string[]): Promise<readonly unknown[][]> {
     const statements = [TRUSTED, LOCK, insert(lines), ...more];
-    return this.#run(...statements).catch((error: unknown) => {
+    const results = this.#run(...statements).catch((error: unknown) => {
       if (errnoOf(error) !== UNDEFINED_TABLE) throw error;
       return this.#run(LOCK, CREATE, ...statements);
+    });
+    return results.catch((error: unknown) => {
+      throw this.#toJournalError("written", error);
     });
   }
 

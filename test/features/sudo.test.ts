@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { checkJournal, checkSavedVideos } from "../../src/commands/doctor/folders.ts";
 import { installCopy } from "../../src/commands/installed-copy.ts";
 import { NO_FLAGS, readConfig } from "../../src/config.ts";
-import { openPrivateFolder } from "../../src/idempotency/private-folder.ts";
+import { openPrivateFolder } from "../../src/disk.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import { computer } from "../fixtures/host.ts";
 import { openJournal, TODAY, VIDEO } from "../fixtures/open-journal.ts";

@@ -9,7 +9,7 @@ import { BridgeError, DeadlineError, type Outcome } from "../../src/errors.ts";
 import { GenerateOnce, type OrderPlan } from "../../src/idempotency/generate-once.ts";
 import { Journal } from "../../src/idempotency/journal.ts";
 import { JournalFiles } from "../../src/idempotency/journal-files.ts";
-import type { PrivateFolder } from "../../src/idempotency/private-folder.ts";
+import type { PrivateFolder } from "../../src/disk.ts";
 import { type Published, PublishOnce } from "../../src/idempotency/publish-once.ts";
 import { Guard } from "../../src/idempotency/guard.ts";
 import type { Server } from "../../src/mcp/connected-client.ts";

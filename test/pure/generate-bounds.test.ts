@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openPrivateFolder } from "../../src/idempotency/private-folder.ts";
+import { openPrivateFolder } from "../../src/disk.ts";
 import { Computer, DAY_MS, errorOf, fails, failure, resolvers, TIDES } from "../fixtures/computer.ts";
 
 test("the limit of videos in 24 hours counts what all processes have or may have started", async () => {

@@ -1,7 +1,7 @@
 // When a video is started, and when an earlier request for the same one answers instead.
 
 import { expect, test } from "vitest";
-import { type PrivateFolder, openPrivateFolder } from "../../src/idempotency/private-folder.ts";
+import { type PrivateFolder, openPrivateFolder } from "../../src/disk.ts";
 import type { OrderPlan } from "../../src/idempotency/generate-once.ts";
 import { CALL_MS } from "../../src/service/time-budget.ts";
 import type { Order } from "../../src/service/responses.ts";

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { NO_FLAGS, readConfig } from "../../src/config.ts";
 import { checkJournal } from "../../src/commands/doctor/folders.ts";
 import { runHistory } from "../../src/commands/history.ts";
-import { openPrivateFolder } from "../../src/idempotency/private-folder.ts";
+import { openPrivateFolder } from "../../src/disk.ts";
 import { isTorn } from "../../src/idempotency/torn-line.ts";
 import { computer } from "../fixtures/host.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";

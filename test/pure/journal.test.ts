@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/clock.ts";
 import { JournalFiles } from "../../src/idempotency/journal-files.ts";
-import { type PrivateFolder, openPrivateFolder } from "../../src/idempotency/private-folder.ts";
+import { type PrivateFolder, openPrivateFolder } from "../../src/disk.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
 import {
   DAY_MS,

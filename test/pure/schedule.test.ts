@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { firstDelayMs, nextDelayMs, type Schedule } from "../../src/jobs/schedule.ts";
+import { firstDelayMs, nextDelayMs, type Schedule } from "../../src/jobs/poller.ts";
 import { randomEnd, seededRandom } from "../fixtures/durations.ts";
 
 /** The number of polls for a job of this duration, and the ms from its end to the last of them. */

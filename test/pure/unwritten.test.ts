@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { JournalError } from "../../src/idempotency/errors.ts";
-import { type PrivateFolder, openPrivateFolder } from "../../src/idempotency/private-folder.ts";
+import { type PrivateFolder, openPrivateFolder } from "../../src/disk.ts";
 import { Guard } from "../../src/idempotency/guard.ts";
 import { CALL_MS } from "../../src/service/time-budget.ts";
 import { generateVideo } from "../../src/tools/generate-video.ts";

@@ -4,9 +4,8 @@
 import { promises as fs } from "node:fs";
 import { dirname } from "node:path";
 import type { Config } from "../../config.ts";
-import { describeDiskError } from "../../disk.ts";
+import { describeDiskError, openPrivateFolder } from "../../disk.ts";
 import { JournalError } from "../../idempotency/errors.ts";
-import { openPrivateFolder } from "../../idempotency/private-folder.ts";
 import { inSentences } from "../../sentences.ts";
 import { capitalized } from "../../text.ts";
 import type { Host } from "../host.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { table } from "../../../scripts/markdown.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { jobHistories, ordersOf } from "../../../src/idempotency/journal-facts.ts";
-import { openPrivateFolder } from "../../../src/idempotency/private-folder.ts";
+import { openPrivateFolder } from "../../../src/disk.ts";
 import { GenerateOnce } from "../../../src/idempotency/generate-once.ts";
 import { Guard } from "../../../src/idempotency/guard.ts";
 import type { Order } from "../../../src/service/responses.ts";

@@ -41,7 +41,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   journal: inPaid("journal"),
   "torn-line": { files: "src/idempotency/torn-line.ts", steps: ["test/pure/journal*.test.ts"] },
   "journal-files": {
-    files: "src/idempotency/journal-files.ts,src/idempotency/private-folder.ts",
+    files: "src/idempotency/journal-files.ts,src/disk.ts",
     steps: ["test/pure/journal*.test.ts", `${PAID},test/features/{sudo,doctor-files}.test.ts`],
   },
   "journal-postgres": {
