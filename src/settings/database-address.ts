@@ -1,7 +1,6 @@
 // Reads the address of a Postgres database as psql does, or says which part of it isn't honoured. Pure. Never
 // shows a value.
 
-import { type ConnectionOptions, parse } from "pg-connection-string";
 import { isLoopback } from "./loopback.ts";
 import { isMistake, type Mistake, parseFolder, parseWhole } from "./values.ts";
 
@@ -112,25 +111,21 @@ function findMistake(text: string): Mistake | undefined {
 
 /** The parts by psql's names. Those after the ? win; of several with one name, the last wins. */
 function partsOf(text: string): Readonly<Record<string, string>> | undefined {
-  const [, authority, path = "", query = ""] =
-    /^postgres(?:ql)?:\/\/([^/?]*)([^?]*)(?:\?(.*))?$/s.exec(text) ?? [];
-  if (authority === undefined) return undefined;
-  const hosts = authority.slice(authority.lastIndexOf("@") + 1);
-  let read: Partial<ConnectionOptions>;
+  const [, host] = /^postgres(?:ql)?:\/\/(?:[^/?]*@)?([^/?]*)/.exec(text) ?? [];
+  if (host === undefined) return undefined;
+  // Several hosts aren't a URL.
+  if (host.includes(",")) return { host };
   try {
-    // The parser knows one host alone.
-    read = hosts.includes(",") ? { host: hosts } : parse(`postgres://${authority}${path}`);
+    const { pathname, hostname, port, username, password, search } = new URL(text);
+    const written = [pathname.slice(1), hostname.replace(/^\[|\]$/g, ""), port, username, password];
+    const names = ["dbname", "host", "port", "user", "password"];
+    const own = names.map((name, index) => [name, decodeURIComponent(written[index] ?? "")] as const);
+    // psql takes a + for itself.
+    const all = [...own, ...new URLSearchParams(search.replaceAll("+", "%2B"))];
+    return Object.fromEntries(all.filter(([name, value]) => value !== "" || !HONOURED.includes(name)));
   } catch {
     return undefined;
   }
-  const { host, port, user, password, database: dbname } = read;
-  // psql takes a + for itself.
-  const queried = new URLSearchParams(query.replaceAll("+", "%2B"));
-  const all = [...Object.entries({ dbname, host, port, user, password }), ...queried];
-  const isEmpty = (name: string, value: unknown) => !value && HONOURED.includes(name);
-  return Object.fromEntries(
-    all.flatMap(([name, value]) => (isEmpty(name, value) ? [] : [[name, value ?? ""]])),
-  );
 }
 
 function isHonoured(name: string, value: string): boolean {
