@@ -11,14 +11,9 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The lists that are printed, with a line for each item. */
 const LINES: Readonly<Record<string, (item: Fields) => string>> = {
   videos: ({ jobId, status, topic, finalVideoUrl }) => inColumns(jobId, status, topic, finalVideoUrl),
-  results: (result) => `${titleOf(result)}: ${describePost(result)}`,
-  publishedTo: ({ unknown, at, ...post }) =>
-    [
-      `${titleOf(post)}:`,
-      unknown === true ? "sent, outcome not known" : "posted",
-      inColumns(at, post["url"]),
-    ].join(" "),
-  platforms: (account) => titleOf(account),
+  results: describePost,
+  publishedTo: describePost,
+  platforms: titleOf,
 };
 
 /** Summary and next step for a person, a line for each item of a list, and the job's id. */
@@ -40,11 +35,15 @@ function titleOf({ platform, ...others }: Fields): string {
   return account === undefined ? title : `${title} (${quote(account, 60)})`;
 }
 
-function describePost({ ok, alreadyPublished, url, ...others }: Fields): string {
+/** What became of a post on one platform. */
+export function describePost({ ok = true, unknown, alreadyPublished, at, url, ...others }: Fields): string {
   const reason = reasonOf(others);
-  if (ok !== true)
-    return inSentences("not posted", reason !== undefined && `(the service says ${quote(reason, 200)})`);
-  return inColumns(alreadyPublished === true ? "posted before" : "posted", url);
+  const posted = alreadyPublished === true ? POSTED_BEFORE : POSTED;
+  const outcome =
+    ok === true
+      ? inColumns(unknown === true ? UNKNOWN : posted, at, url)
+      : inSentences("not posted", reason !== undefined && `(the service says ${quote(reason, 200)})`);
+  return `${titleOf(others)}: ${outcome}`;
 }
 
 export function inColumns(...values: readonly unknown[]): string {
@@ -54,7 +53,8 @@ export function inColumns(...values: readonly unknown[]): string {
     .join("  ");
 }
 
-const OURS = new Set(["posted", "posted before", "ordered before"]);
+const [POSTED, POSTED_BEFORE, UNKNOWN] = ["posted", "posted before", "sent, outcome not known"];
+const OURS = new Set([POSTED, POSTED_BEFORE, UNKNOWN, "ordered before"]);
 
 /** Leaves a link, a time or an id as it is, and quotes anything else unless it is one word. */
 function shown(text: string): string {

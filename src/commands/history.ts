@@ -3,16 +3,16 @@
 import type { Clock } from "../clock.ts";
 import { type Config, JOURNAL_SETTINGS, NO_FLAGS, readConfig } from "../config.ts";
 import { JournalError } from "../idempotency/errors.ts";
-import type { OrderEntry, JournalEntry, PlatformResult } from "../idempotency/journal.ts";
+import type { OrderEntry, JournalEntry } from "../idempotency/journal.ts";
 import { jobHistories } from "../idempotency/journal-facts.ts";
 import { postsOf } from "../idempotency/same-post.ts";
 import { JOB_ID } from "../service/job.ts";
 import { languageName } from "../service/languages.ts";
 import { DEFAULTS } from "../service/options.ts";
-import { platformTitle } from "../service/platforms.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
 import { inSentences } from "../sentences.ts";
 import { capitalized, cleanServiceText, localTime, quote } from "../text.ts";
+import { describePost } from "./call-text.ts";
 import type { Host } from "./host.ts";
 import { openJournal, openJournalStore, orJournalError } from "./open-journal.ts";
 import { TerminalUi } from "./terminal-ui.ts";
@@ -103,24 +103,8 @@ function describe(entry: JournalEntry, order: OrderEntry | undefined, isUnderWay
   }
   const { results = [] } = entry;
   const unnamed = postsOf(entry).filter(({ result }) => result === undefined);
-  const [start, end] = isUnderWay
-    ? ["Being posted to", "the service has not answered yet."]
-    : ["Not known whether it was posted to", "look at the account."];
-  return {
-    json: { ...json, results: [...results, ...unnamed.map(({ platform }) => ({ platform, unknown: true }))] },
-    title,
-    lines: [
-      `Post: ${name}`,
-      ...results.map(describeResult),
-      ...unnamed.map(({ platform }) => `${start} ${platformTitle(platform)}: ${end}`),
-    ],
-  };
-}
-
-function describeResult({ platform, ok, url, reason }: PlatformResult): string {
-  const name = platformTitle(platform);
-  if (!ok) return `Not posted to ${name}: ${reason === undefined ? "no reason was given." : quote(reason)}`;
-  if (url === undefined) return `Posted to ${name}, says the service, which gave no link: look there.`;
-  // A link stays whole, so that it can be opened.
-  return `Posted to ${name}: ${/^https?:[!-~]+$/i.test(url) ? url : quote(url)}`;
+  const posts = [...results, ...unnamed.map(({ platform }) => ({ platform, unknown: true }))];
+  const underWay = isUnderWay ? " (under way: the service has not answered yet)" : "";
+  const lines = [`Post: ${name}${underWay}`, ...posts.map((result) => describePost({ ...result }))];
+  return { json: { ...json, results: posts }, title, lines };
 }

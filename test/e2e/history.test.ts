@@ -71,7 +71,7 @@ test("history shows what each client has ordered and posted, and sends nothing",
 
 TIME  by cursor-vscode 0.50
   Post: "Tides come twice a day. The moon pulls."
-  Posted to TikTok: https://tiktok.example/1
+  TikTok: posted  https://tiktok.example/1
 
 TIME  by Claude Desktop 1.2.3
   Order: "Tides come twice a day. The moon pulls."
@@ -132,20 +132,20 @@ NOW
   Under way: the service has not answered yet.
 
 NOW
-  Post: ${name}
-  Being posted to X: the service has not answered yet.
+  Post: ${name} (under way: the service has not answered yet)
+  X: sent, outcome not known
 
 2026-11-21 21:04
   Post: job ${OTHER_JOB_ID}
-  Not known whether it was posted to TikTok: look at the account.
+  TikTok: sent, outcome not known
 
 2026-11-21 21:03
   Post: ${name}
-  Posted to TikTok: ${LINK}
-  Not posted to Instagram: "The token has expired"
-  Not posted to YouTube: no reason was given.
-  Posted to X, says the service, which gave no link: look there.
-  Not known whether it was posted to Facebook: look at the account.
+  TikTok: posted  ${LINK}
+  Instagram: not posted (the service says "The token has expired")
+  YouTube: not posted
+  X: posted
+  Facebook: sent, outcome not known
 
 2026-11-21 21:01
   Order: "Lost"
