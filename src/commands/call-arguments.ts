@@ -17,6 +17,7 @@ import { textFor } from "../sentences.ts";
 import { quote } from "../text.ts";
 import { type Field, TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
 import { toolsFor } from "../tools/catalog.ts";
+import { getVideoStatus } from "../tools/get-video-status.ts";
 import type { Tool } from "../tools/tool.ts";
 import { helpLines, optionRows, table } from "./help.ts";
 import type { Host } from "./host.ts";
@@ -40,7 +41,8 @@ export async function readCall(argv: readonly string[], host: Host) {
   const surplus = words.find((word) => word !== "-");
   if (surplus !== undefined) throw new UsageError(`${name} takes no ${describe("argument", surplus)}`);
   const waits = given.has("wait");
-  if (waits && !hasJob(tool)) throw new UsageError(`${name} has no job that --wait could follow`);
+  if (waits && tool.effect !== "spends" && tool !== getVideoStatus)
+    throw new UsageError(`${name} has no job that --wait could follow`);
 
   const args: Record<string, unknown> = {};
   const add = (argument: string, value: unknown) => {
@@ -78,11 +80,6 @@ async function readRows(csv: string | undefined, { name }: Tool, host: Host) {
   const { readTable } = await import("./read-table.ts");
   const text = await readInput(csv, TABLE, host);
   return readTable(text, Object.keys(TOOL_SCHEMAS[name]?.input.properties ?? {}));
-}
-
-function hasJob({ name }: Tool): boolean {
-  const { properties = {} }: Field = TOOL_SCHEMAS[name]?.output ?? {};
-  return "jobId" in properties && "status" in properties;
 }
 
 function parseObject(json: string): object {
@@ -123,18 +120,15 @@ async function readInput(source: string, what: string, host: Host): Promise<stri
     );
   }
   if (length > MAX_BYTES) throw new UsageError(`${shown} is longer than 10 MB, more than ${what} can be`);
-  const hint = what === TABLE ? ': in a spreadsheet program, save it as "CSV UTF-8"' : "";
-  return decode(Buffer.concat(chunks), `${shown} is not UTF-8 text${hint}`);
-}
-
-/** Decodes strictly, since a damaged text would be paid for as it is. */
-function decode(bytes: Uint8Array, problem: string): string {
+  const bytes = Buffer.concat(chunks);
+  // Excel's "Unicode Text" and older PowerShells write UTF-16, with its mark.
+  const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8";
   try {
-    // Excel's "Unicode Text" and older PowerShells write UTF-16, with its mark.
-    const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
-    return new TextDecoder(isUtf16 ? "utf-16le" : "utf-8", { fatal: true }).decode(bytes);
+    // A damaged text would be paid for as it is.
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
-    throw new UsageError(problem);
+    const hint = what === TABLE ? ': in a spreadsheet program, save it as "CSV UTF-8"' : "";
+    throw new UsageError(`${shown} is not UTF-8 text${hint}`);
   }
 }
 

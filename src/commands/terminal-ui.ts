@@ -15,7 +15,8 @@ const DROP_TURNS = 10;
 export class TerminalUi {
   readonly #input: Host["input"];
   readonly #output: Host["output"];
-  readonly #isDumb: boolean; // the terminal knows no escape sequences
+  /** True if what was written last can be replaced. */
+  readonly #canMove: boolean;
   readonly #maxWidth: number;
   #bar = ""; // as it was drawn last
   #written: Promise<string | undefined> = Promise.resolve(undefined);
@@ -24,7 +25,7 @@ export class TerminalUi {
   constructor({ input, output, env }: Pick<Host, "input" | "output" | "env">, maxWidth = Infinity) {
     this.#input = input;
     this.#output = output;
-    this.#isDumb = env["TERM"] === "dumb";
+    this.#canMove = output.isTTY === true && env["TERM"] !== "dumb";
     this.#maxWidth = maxWidth;
   }
 
@@ -72,8 +73,7 @@ export class TerminalUi {
     const track = `[${"#".repeat(done)}${".".repeat(Math.max(0, total - done))}] `;
     const bar = `  ${total === 0 ? "" : track}${label}`;
     if (bar === this.#bar) return;
-    const isMoving = this.#output.isTTY === true && !this.#isDumb;
-    if (isMoving && this.#bar !== "") this.#output.write("\u001B[A\u001B[2K");
+    if (this.#canMove && this.#bar !== "") this.#output.write("\u001B[A\u001B[2K");
     this.#bar = bar;
     // Wrapped, it could not be replaced.
     this.printWhole(bar);
