@@ -12,7 +12,6 @@ const COMMON = (
 ).split(" ");
 
 const MAX_CHARACTERS = 100;
-const LATIN_AMERICA = "419";
 
 /** Other names, by language. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
@@ -23,8 +22,6 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   nl: ["Flemish"],
   sl: ["Slovene"],
   zh: ["Mandarin", "Mandarin Chinese"],
-  "zh-Hans": ["Chinese (Simplified)"],
-  "zh-Hant": ["Chinese (Traditional)"],
 };
 
 /**
@@ -40,31 +37,8 @@ export function languageCode(text: string): string | undefined {
   } catch {
     // It isn't a code.
   }
-  return codeNamed(text) ?? regionalCode(text);
-}
-
-function codeNamed(text: string): string | undefined {
   const wanted = comparable(text);
   return commonLanguages().find(({ names }) => names.includes(wanted))?.code;
-}
-
-/** The code of "English (US)": a common language's name, and a region's code or name, in English or in it. */
-function regionalCode(text: string): string | undefined {
-  const [, name = "", region = ""] = /^([^()]+)\(([^()]+)\)\s*$/.exec(text) ?? [];
-  const language = codeNamed(name);
-  const wanted = comparable(region);
-  if (language === undefined || language.includes("-") || wanted === "") return undefined;
-  const letters = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-  const codes = [LATIN_AMERICA, ...letters.flatMap((first) => letters.map((second) => first + second))];
-  const shownIn = (["long", "short"] as const).flatMap((style) =>
-    ["en", language].map((locale) => displayNames("region", locale, style)),
-  );
-  const code = codes.find((each) => {
-    const names = shownIn.map((named) => named.of(each));
-    // A code without a name is no region's.
-    return names[0] !== undefined && [each, ...names].some((shown = "") => comparable(shown) === wanted);
-  });
-  return code === undefined ? undefined : `${language}-${code}`;
 }
 
 /** The language that is most spoken in a country, by the country's code: `jp`, also `jp-JP`. */
@@ -82,7 +56,7 @@ export function languageName(code: string, inLanguage = "en"): string {
 
 function nameOf(type: "language" | "region", code: string, inLanguage = "en"): string | undefined {
   try {
-    return displayNames(type, inLanguage).of(code);
+    return displayNames(inLanguage, { type }).of(code);
   } catch {
     // The code is not well-formed.
     return undefined;
@@ -91,11 +65,10 @@ function nameOf(type: "language" | "region", code: string, inLanguage = "en"): s
 
 /** Takes up to a millisecond to make and none to use. Has no name for an invented code. */
 function displayNames(
-  type: "language" | "region",
   inLanguage: string,
-  style: "long" | "short" = "long",
+  options: Omit<Intl.DisplayNamesOptions, "fallback">,
 ): Intl.DisplayNames {
-  return new Intl.DisplayNames([inLanguage], { type, style, fallback: "none" });
+  return new Intl.DisplayNames([inLanguage], { ...options, fallback: "none" });
 }
 
 /** English names of the common languages whose code, or one of whose names, begins with `typed`. */
@@ -108,13 +81,26 @@ export function languageNamesStartingWith(typed: string): string[] {
 
 /** The common languages with their English name, and all their names in comparable form. */
 const commonLanguages = lazyValue(() => {
-  const inEnglish = displayNames("language", "en");
+  const inEnglish = displaysIn("en");
   return COMMON.map((code) => {
-    const shown = inEnglish.of(code) ?? code;
-    const names = [shown, languageName(code, code), ...(ALIASES[code] ?? [])];
-    return { code, shown, names: names.map(comparable) };
+    // Only names with a region, such as "English (US)", are displayed in several ways.
+    const own = code.includes("-")
+      ? displaysIn(code).map((each) => each.of(code))
+      : [languageName(code, code)];
+    const names = [...inEnglish.map((each) => each.of(code)), ...own, ...(ALIASES[code] ?? [])];
+    return { code, shown: names[0] ?? code, names: names.map((name = "") => comparable(name)) };
   });
 });
+
+/** "American English", "English (United States)" and "English (US)". */
+function displaysIn(language: string): readonly Intl.DisplayNames[] {
+  const displays = [
+    {},
+    { languageDisplay: "standard" },
+    { languageDisplay: "standard", style: "short" },
+  ] as const;
+  return displays.map((display) => displayNames(language, { type: "language", ...display }));
+}
 
 /** Removes case, accents and extra spaces. */
 function comparable(text: string): string {
