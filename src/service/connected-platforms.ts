@@ -68,7 +68,10 @@ export async function listThroughMcp(
     const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
     if (result.isError === true) throw mcpToolError(String(requests.json.tidy(text)));
     const structured = requests.json.tidy(result.structuredContent);
-    const platforms = readPlatforms(structured) ?? readPlatforms(requests.json.parse(jsonWithin(text)));
+    // Words may stand before and after the JSON.
+    const end = Math.max(text.lastIndexOf("]"), text.lastIndexOf("}")) + 1;
+    const json = text.slice(Math.max(0, text.search(/[[{]/)), end);
+    const platforms = readPlatforms(structured) ?? readPlatforms(requests.json.parse(json));
     if (platforms === undefined) throw badResponseError(operation, last, "it names no platforms");
     return platforms;
   } catch (error) {
@@ -79,13 +82,6 @@ export async function listThroughMcp(
   } finally {
     void transport.close().catch(() => {});
   }
-}
-
-/** The text from its first bracket to its last, or the whole text if it has none. */
-function jsonWithin(text: string): string {
-  const start = text.search(/[[{]/);
-  if (start === -1) return text;
-  return text.slice(start, 1 + Math.max(text.lastIndexOf("]"), text.lastIndexOf("}")));
 }
 
 /**

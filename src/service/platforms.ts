@@ -4,37 +4,26 @@
 import { quoteName } from "../text.ts";
 import { PLATFORM_TITLES } from "./platform-titles.ts";
 
+/** Why a post failed, in the service's words. The field is not documented. */
+export { reasonIn as reasonOf } from "./service-words.ts";
+
 /** The platform of an account that names none. */
 export const UNKNOWN_PLATFORM = "unknown";
 
-/** Names that users and models write for a platform, without signs between the letters. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
-  insta: "instagram",
-  ig: "instagram",
-  instagramreels: "instagram",
-  reels: "instagram",
-  yt: "youtube",
-  youtubeshorts: "youtube",
-  shorts: "youtube",
-  twitter: "x",
-  fb: "facebook",
-  tt: "tiktok",
-};
+/** The platforms by other names that users and models write, without signs between the letters. */
+const OTHER_NAMES: readonly (readonly [RegExp, string])[] = [
+  [/^(?:insta|ig|(?:instagram)?reels)$/, "instagram"],
+  [/^(?:yt|(?:youtube)?shorts)$/, "youtube"],
+  [/^twitter$/, "x"],
+  [/^fb$/, "facebook"],
+  [/^tt$/, "tiktok"],
+];
 
 /** The platform that a name probably means: "X", "Twitter" and "twitter" mean x, "tik-tok" means tiktok. */
 export function commonName(name: string): string {
   const id = name.trim().toLowerCase();
   const letters = id.replace(/[^\p{L}\p{N}]+/gu, "");
-  return Object.hasOwn(OTHER_NAMES, letters) ? (OTHER_NAMES[letters] ?? id) : letters || id;
-}
-
-/** Why a post failed, in the service's words. The field is not documented, so the likely names are tried. */
-export function reasonOf({ error, message, reason }: Readonly<Record<string, unknown>>): string | undefined {
-  const nested =
-    typeof error === "object" && error !== null && "message" in error ? error.message : undefined;
-  return [error, nested, message, reason].find(
-    (text): text is string => typeof text === "string" && text.trim() !== "",
-  );
+  return OTHER_NAMES.find(([names]) => names.test(letters))?.[1] ?? (letters || id);
 }
 
 const ACCOUNT_NAME =

@@ -6,10 +6,6 @@ import { cleanServiceText } from "../text.ts";
 import type { ParsedResponse } from "./responses.ts";
 
 const MAX_CODE = 60;
-/** Deeper than any framework nests its errors. */
-const MAX_DEPTH = 5;
-/** More than any framework lists before it says something. */
-const MAX_VALUES = 300;
 /** Fields with a text, a list or an object of texts, in lower case. The first one that has a text wins. */
 const TEXT_FIELDS: readonly string[] = [
   "message", // Laravel, Express, Echo, Kong, AWS
@@ -18,6 +14,7 @@ const TEXT_FIELDS: readonly string[] = [
   "error", // Rails, Spring, Gin
   "errors", // Rails, JSON:API, ASP.NET, GraphQL
   "title", // problem+json
+  "reason",
   "msg", // an item of FastAPI's detail
   "defaultmessage", // an item of Spring's errors
 ];
@@ -40,41 +37,35 @@ export function readEnvelope(json: unknown): ServiceMessage | undefined {
 export function readWords({ json, page, status }: Partial<ParsedResponse>): ServiceMessage | undefined {
   const envelope = readEnvelope(json);
   const code = envelope?.code === String(status) ? undefined : envelope?.code;
-  const message = envelope?.message ?? cleaned(firstText(json) ?? page ?? "");
+  const message = envelope?.message ?? cleaned(reasonIn(json) ?? page ?? "");
   return code === undefined && message === undefined ? undefined : { code, message };
 }
 
-/** The first text that says what is wrong. Gives up after MAX_VALUES values. */
-function firstText(json: unknown): string | undefined {
-  let valuesLeft = MAX_VALUES;
-  /** `within` is the name of the field that has the value. */
-  const find = (value: unknown, within: string, depth: number): string | undefined => {
-    valuesLeft -= 1;
-    if (valuesLeft < 0) return undefined;
-    if (typeof value === "string") return value.trim() === "" ? undefined : value;
-    if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return undefined;
-    if (Array.isArray(value)) return firstOf(value, (item) => find(item, within, depth + 1));
-    const fields = fieldsOf(value);
-    const named = firstOf(TEXT_FIELDS, (name) => find(fields.get(name), name, depth + 1));
-    if (named !== undefined) return withArgument(fields, named);
-    // Rails, ASP.NET and Django name each argument, and list what is wrong with it.
-    return firstOf(Object.entries<unknown>({ ...value }), ([name, problems]) => {
-      const isProblem = Array.isArray(problems) || within === "errors";
-      if (!isProblem || TEXT_FIELDS.includes(name.toLowerCase())) return undefined;
-      const text = find(problems, name, depth + 1);
-      return text && `${name}: ${text}`;
-    });
-  };
-  return find(json, "", 0);
+/** Why something failed, in the service's words, wherever its answer or a part of it has them. */
+export function reasonIn(json: unknown): string | undefined {
+  const [first] = textsIn(json, "");
+  return first;
 }
 
-function withArgument(fields: Fields, text: string): string {
-  const argument = firstOf(ARGUMENT_FIELDS, (name) => {
-    const value = fields.get(name);
-    const last: unknown = Array.isArray(value) ? value.at(-1) : value;
-    return typeof last === "string" && /^[\w.-]{1,60}$/.test(last) ? last : undefined;
-  });
-  return argument === undefined ? text : `${argument}: ${text}`;
+/** The texts that say what is wrong, the most telling one first. `within` is the field that has the value. */
+function* textsIn(value: unknown, within: string): Generator<string> {
+  if (typeof value === "string" && value.trim() !== "") yield value;
+  if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) {
+    for (const item of value) yield* textsIn(item, within);
+    return;
+  }
+  const fields = fieldsOf(value);
+  const argument = ARGUMENT_FIELDS.map((name) => [fields.get(name)].flat().at(-1)).find(
+    (name): name is string => typeof name === "string" && /^[\w.-]{1,60}$/.test(name),
+  );
+  for (const name of TEXT_FIELDS)
+    for (const text of textsIn(fields.get(name), name))
+      yield argument === undefined ? text : `${argument}: ${text}`;
+  // Rails, ASP.NET and Django name each argument, and list what is wrong with it.
+  for (const [name, problems] of Object.entries(value))
+    if (!TEXT_FIELDS.includes(name.toLowerCase()) && (Array.isArray(problems) || within === "errors"))
+      for (const text of textsIn(problems, name)) yield `${name}: ${text}`;
 }
 
 function cleaned(text: string, limit?: number): string | undefined {
@@ -87,15 +78,4 @@ type Fields = ReadonlyMap<string, unknown>;
 function fieldsOf(value: unknown): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return new Map();
   return new Map(Object.entries(value).map(([name, field]) => [name.toLowerCase(), field]));
-}
-
-function firstOf<Item, Found>(
-  items: readonly Item[],
-  find: (item: Item) => Found | undefined,
-): Found | undefined {
-  for (const item of items) {
-    const found = find(item);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { createRedact } from "../../src/redact.ts";
 import { boundJson } from "../../src/service/bound-json.ts";
 import { jsonReader, MAX_ANSWER_BYTES } from "../../src/service/responses.ts";
-import { readWords } from "../../src/service/service-words.ts";
 import { seededRandom } from "../fixtures/durations.ts";
 
 const reader = jsonReader(createRedact("fl_secret"), new URL("https://api.example"));
@@ -91,16 +90,4 @@ test("a text is read to its 65,536th character, and no part of the key is left w
   const text = `${"\u200B".repeat(65_530)}fl_secret`;
 
   expect(reader.parse(JSON.stringify({ [text]: 1, text }))).toEqual({ "[redac": 1, text: "[redac" });
-});
-
-test("the words of an error are looked for in its first 300 values", () => {
-  const errorAfter = (count: number) => ({
-    status: 422,
-    headers: {},
-    text: "",
-    json: { errors: [...Array.from({ length: count }, () => 0), "Too long."] },
-  });
-
-  expect(readWords(errorAfter(290))).toEqual({ code: undefined, message: "Too long." });
-  expect(readWords(errorAfter(300))).toBeUndefined();
 });
