@@ -41,7 +41,6 @@ const TOPIC_REFUSAL_MS = 2000;
 export class Account {
   readonly #options: AccountOptions;
   readonly #jobs = new Map<string, Job>(); // by jobId, oldest first
-  readonly #posts = new Set<string>(); // the paths of their files
   readonly #topicsRefusedUntilMs = new Map<string, number>();
 
   constructor(options: AccountOptions) {
@@ -109,11 +108,6 @@ export class Account {
     return { platforms: CONNECTED_PLATFORMS };
   }
 
-  /** True if a post has its video at this path. */
-  hasPost(path: string): boolean {
-    return this.#posts.has(path);
-  }
-
   /** The state of a render; undefined for an unknown job. */
   state(jobId: string): RenderState | undefined {
     const job = this.#jobs.get(jobId);
@@ -152,8 +146,6 @@ export class Account {
       return { platform, ok: false, error: `No ${platform} account is connected.` };
     const expired = `The ${platform} access token has expired. Reconnect the account.`;
     if (platform === EXPIRED_PLATFORM) return { platform, ok: false, error: expired };
-    const path = `/media/posts/${platform}/${jobId}.mp4`;
-    this.#posts.add(path);
-    return { platform, ok: true, url: `${this.#options.url}${path}` };
+    return { platform, ok: true, url: `${this.#options.url}/media/posts/${platform}/${jobId}.mp4` };
   }
 }

@@ -23,13 +23,13 @@ export function mediaRoute(account: Account): Route {
 }
 
 function findFile(account: Account, path: string): string | undefined {
-  if (account.hasPost(path)) return "final.mp4";
   const [, kind, jobId = "", clip] =
-    /^\/media\/(clips|voice|final)\/([^/]+?)(?:\/([1-9]\d*))?\.\w+$/.exec(path) ?? [];
+    /^\/media\/(clips|voice|final|posts\/[\w-]+)\/([^/]+?)(?:\/([1-9]\d*))?\.\w+$/.exec(path) ?? [];
   const { clipsDone = 0, voiceDone = false, status } = account.state(jobId) ?? {};
   if (kind === "clips" && Number(clip) <= clipsDone) return CLIPS[(Number(clip) - 1) % CLIPS.length];
   if (kind === "voice" && voiceDone) return "voice.wav";
-  return kind === "final" && status === "completed" ? "final.mp4" : undefined;
+  const isWhole = kind === "final" || kind?.startsWith("posts/") === true;
+  return isWhole && status === "completed" ? "final.mp4" : undefined;
 }
 
 /** Players ask for one range. Any other Range is ignored, which HTTP allows. */

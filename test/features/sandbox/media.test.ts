@@ -48,7 +48,7 @@ test("the links of a finished job lead to files and need no key", async () => {
 test("a media link to an unknown job or file isn't found", async () => {
   const { sandbox, jobId } = await finished();
   const files = ["final/unknown.mp4", `clips/${jobId}/5.mp4`, `clips/${jobId}/01.mp4`, `clips/${jobId}.mp4`];
-  const paths = [...files, `posts/tiktok/${jobId}.mp4`, "river.mp4", "%2e%2e/sandbox.ts"];
+  const paths = [...files, "posts/tiktok/unknown.mp4", "river.mp4", "%2e%2e/sandbox.ts"];
 
   const answers = await Promise.all(paths.map((path) => sandbox.get(`/media/${path}`)));
 
