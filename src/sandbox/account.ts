@@ -2,7 +2,6 @@
 // no HTTP and no MCP: it takes parsed requests, returns the documented objects and throws ServiceError.
 
 import { randomUUID } from "node:crypto";
-import { planRender, type RenderPlan, type RenderState, renderStateAt } from "./render.ts";
 import { rateLimited, ServiceError } from "./service-error.ts";
 import type { RenderEnd } from "./webhook-sender.ts";
 
@@ -35,13 +34,10 @@ const EXPIRED_PLATFORM = "instagram";
 
 const NO_CREDITS = "No credits remain on this account. A restarted sandbox has new ones.";
 
-/** How long a topic with [rate_limit] is refused. */
-const TOPIC_REFUSAL_MS = 2000;
-
 export class Account {
   readonly #options: AccountOptions;
   readonly #jobs = new Map<string, Job>(); // by jobId, oldest first
-  readonly #topicsRefusedUntilMs = new Map<string, number>();
+  readonly #refusedTopics = new Set<string>(); // those with [rate_limit], each refused once
 
   constructor(options: AccountOptions) {
     this.#options = options;
@@ -49,7 +45,10 @@ export class Account {
 
   generate(request: { readonly topic: string; readonly duration: number }) {
     const { topic, duration } = request;
-    if (topic.includes("[rate_limit]")) this.#refuseForAWhile(topic);
+    if (topic.includes("[rate_limit]") && !this.#refusedTopics.has(topic)) {
+      this.#refusedTopics.add(topic);
+      throw rateLimited(2_000);
+    }
     if (topic.includes("[out_of_credits]") || this.creditsLeft() < 1)
       throw new ServiceError(402, "out_of_credits", NO_CREDITS);
     const newest = [...this.#jobs.values()].at(-1);
@@ -134,13 +133,6 @@ export class Account {
     return this.#options.credits - charged.length;
   }
 
-  #refuseForAWhile(topic: string): void {
-    const nowMs = this.#options.now();
-    const untilMs = this.#topicsRefusedUntilMs.get(topic) ?? nowMs + TOPIC_REFUSAL_MS;
-    this.#topicsRefusedUntilMs.set(topic, untilMs);
-    if (nowMs < untilMs) throw rateLimited(untilMs - nowMs);
-  }
-
   #post(jobId: string, platform: string) {
     if (!CONNECTED_PLATFORMS.some((connected) => connected.platform === platform))
       return { platform, ok: false, error: `No ${platform} account is connected.` };
@@ -148,4 +140,39 @@ export class Account {
     if (platform === EXPIRED_PLATFORM) return { platform, ok: false, error: expired };
     return { platform, ok: true, url: `${this.#options.url}/media/posts/${platform}/${jobId}.mp4` };
   }
+}
+
+type RenderPlan = ReturnType<typeof planRender>;
+type RenderState = ReturnType<typeof renderStateAt>;
+
+// Shares of the whole render time. The last clip is ready a little before the final video.
+const VOICE_DONE_AT = 0.15;
+const FIRST_CLIP_BEGINS_AT = 0.2;
+const LAST_CLIP_DONE_AT = 0.9;
+const FAILS_AT = 0.5;
+
+function planRender(request: { readonly topic: string; readonly duration: number }, renderSeconds: number) {
+  const fails = request.topic.includes("[fail]");
+  const renderMs = renderSeconds * 1000 * (request.topic.includes("[slow]") ? 5 : 1);
+  return {
+    clips: Math.min(6, Math.max(2, Math.round(request.duration / 7.5))),
+    renderMs,
+    fails,
+    endsAfterMs: fails ? renderMs * FAILS_AT : renderMs,
+  };
+}
+
+/** The state of a render after this time. Clips finish in order. */
+function renderStateAt(plan: RenderPlan, elapsedMs: number) {
+  const share = plan.renderMs > 0 ? Math.max(0, elapsedMs / plan.renderMs) : 1;
+  const reached = plan.fails ? Math.min(share, FAILS_AT) : share;
+  const clipsShare = (reached - FIRST_CLIP_BEGINS_AT) / (LAST_CLIP_DONE_AT - FIRST_CLIP_BEGINS_AT);
+  const end = plan.fails ? ("failed" as const) : ("completed" as const);
+  const hasEnded = share >= (plan.fails ? FAILS_AT : 1);
+  return {
+    status: hasEnded ? end : ("processing" as const),
+    clipsDone: Math.min(plan.clips, Math.max(0, Math.floor(clipsShare * plan.clips))),
+    clipsFailed: hasEnded && plan.fails ? 1 : 0,
+    voiceDone: reached >= VOICE_DONE_AT,
+  };
 }

@@ -8,8 +8,7 @@ import {
   Server,
 } from "@modelcontextprotocol/server";
 import type { Account } from "./account.ts";
-import type { RouteRequest } from "./app.ts";
-import { readBody } from "./http-message.ts";
+import { readBody, type RouteRequest } from "./app.ts";
 import { OPERATION_SCHEMAS } from "./operation-schemas.ts";
 import { carryOut, OPERATIONS } from "./operations.ts";
 import { ServiceError } from "./service-error.ts";

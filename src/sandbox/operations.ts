@@ -17,13 +17,8 @@ export interface Operation<Input extends z.ZodObject = z.ZodObject> {
   run(account: Account, input: z.output<Input>): object;
 }
 
-export interface Endpoint {
-  readonly method: "GET" | "POST";
-  /** The path after /api/v1, with parameters in braces. */
-  readonly path: string;
-  /** The status of a successful answer. */
-  readonly status: number;
-}
+/** The path comes after /api/v1, with parameters in braces; the status is that of a successful answer. */
+export type Endpoint = readonly [method: "GET" | "POST", path: string, status: number];
 
 /** Binds the type of the input to that of `run`. */
 function operation<Input extends z.ZodObject>(declared: Operation<Input>): Operation {
@@ -56,14 +51,14 @@ export const OPERATIONS: readonly Operation[] = [
       music: z.enum(["none", "cinematic", "upbeat", "educational", "dramatic"]).default("none"),
       pacing: z.enum(["slow", "normal", "fast"]).default("normal"),
     }),
-    endpoint: { method: "POST", path: "/generate", status: 201 },
+    endpoint: ["POST", "/generate", 201],
     run: (account, input) => account.generate(input),
   }),
   operation({
     name: "get_video_status",
     summary: "The status and clips of a job",
     input: z.object({ jobId: z.string().min(1) }),
-    endpoint: { method: "GET", path: "/status/{jobId}", status: 200 },
+    endpoint: ["GET", "/status/{jobId}", 200],
     run: (account, { jobId }) => account.status(jobId),
   }),
   operation({
@@ -75,7 +70,7 @@ export const OPERATIONS: readonly Operation[] = [
         .array(z.string().regex(PLATFORM_PATTERN, "must be a lowercase platform identifier"))
         .min(1),
     }),
-    endpoint: { method: "POST", path: "/publish", status: 200 },
+    endpoint: ["POST", "/publish", 200],
     run: (account, input) => account.publish(input),
   }),
   operation({
@@ -85,7 +80,7 @@ export const OPERATIONS: readonly Operation[] = [
       limit: z.coerce.number().int().min(1).max(100).default(20),
       cursor: z.iso.datetime().optional().describe("nextCursor of the previous page"),
     }),
-    endpoint: { method: "GET", path: "/videos", status: 200 },
+    endpoint: ["GET", "/videos", 200],
     run: (account, input) => account.videos(input),
   }),
   operation({

@@ -1,22 +1,21 @@
 // The documented REST endpoints, and the OpenAPI document that describes them, made from the list of operations.
 
 import type { Account } from "./account.ts";
-import type { Route } from "./app.ts";
-import { readJson } from "./http-message.ts";
+import { readJson, type Route } from "./app.ts";
 import { OPERATION_SCHEMAS } from "./operation-schemas.ts";
-import { carryOut, type Endpoint, type Operation, OPERATIONS } from "./operations.ts";
+import { carryOut, OPERATIONS } from "./operations.ts";
 import { ServiceError } from "./service-error.ts";
 
 const KEY_HEADER = { name: "Idempotency-Key", in: "header", schema: { type: "string" } };
 const ENDPOINTS = OPERATIONS.flatMap(({ endpoint, ...operation }) =>
-  endpoint === undefined ? [] : [{ ...endpoint, ...operation }],
+  endpoint === undefined ? [] : [{ endpoint, ...operation }],
 );
 
 export function restRoutes(account: Account, url: string): readonly Route[] {
   // The first request with each Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07), and its reply. A
   // refused request has done nothing, so its key stays free.
   const answered = new Map<string, { readonly request: string; readonly reply: Response }>();
-  const routes = ENDPOINTS.map(({ method, path, status, ...operation }): Route => ({
+  const routes = ENDPOINTS.map(({ endpoint: [method, path, status], ...operation }): Route => ({
     methods: [method],
     path: new RegExp(`^/api/v1${path.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`),
     async handle({ incoming, url: { searchParams }, parameters }) {
@@ -50,7 +49,7 @@ function openApiDocument(url: string): object {
   };
 }
 
-function describePath({ name, summary, method, path, status }: Endpoint & Operation) {
+function describePath({ name, summary, endpoint: [method, path, status] }: (typeof ENDPOINTS)[number]) {
   const schema = OPERATION_SCHEMAS[name];
   const parameters = Object.entries(schema?.properties ?? {}).map(([parameter, type]) => {
     const isInPath = path.includes(`{${parameter}}`);

@@ -4,8 +4,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { Account } from "./account.ts";
-import { createApp, type Route } from "./app.ts";
-import { send } from "./http-message.ts";
+import { createApp, type Route, send } from "./app.ts";
 import type { McpEndpoint } from "./mcp-endpoint.ts";
 import { mediaRoute } from "./media.ts";
 import { RateLimit } from "./rate-limit.ts";
