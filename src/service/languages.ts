@@ -33,7 +33,7 @@ export function languageCode(text: string): string | undefined {
   if (text.length > MAX_CHARACTERS) return undefined;
   try {
     const [code = ""] = Intl.getCanonicalLocales(text.trim().replaceAll("_", "-"));
-    if (nameOf("language", new Intl.Locale(code).language) !== undefined) return code;
+    if (nameOf(new Intl.Locale(code).language) !== undefined) return code;
   } catch {
     // It isn't a code.
   }
@@ -41,22 +41,14 @@ export function languageCode(text: string): string | undefined {
   return commonLanguages().find(({ names }) => names.includes(wanted))?.code;
 }
 
-/** The language that is most spoken in a country, by the country's code: `jp`, also `jp-JP`. */
-export function mainLanguageOf(text: string): string | undefined {
-  const [country = ""] = text.trim().toUpperCase().split(/[-_]/);
-  if (country === "SP") return "es";
-  if (!/^[A-Z]{2}$/.test(country) || nameOf("region", country) === undefined) return undefined;
-  return new Intl.Locale(`und-${country}`).maximize().language;
-}
-
 /** The name to show for a BCP-47 code, or the code itself if it has none. */
 export function languageName(code: string, inLanguage = "en"): string {
-  return nameOf("language", code, inLanguage) ?? code;
+  return nameOf(code, inLanguage) ?? code;
 }
 
-function nameOf(type: "language" | "region", code: string, inLanguage = "en"): string | undefined {
+function nameOf(code: string, inLanguage = "en"): string | undefined {
   try {
-    return displayNames(inLanguage, { type }).of(code);
+    return displayNames(inLanguage).of(code);
   } catch {
     // The code is not well-formed.
     return undefined;
@@ -66,9 +58,9 @@ function nameOf(type: "language" | "region", code: string, inLanguage = "en"): s
 /** Takes up to a millisecond to make and none to use. Has no name for an invented code. */
 function displayNames(
   inLanguage: string,
-  options: Omit<Intl.DisplayNamesOptions, "fallback">,
+  display: Pick<Intl.DisplayNamesOptions, "languageDisplay" | "style"> = {},
 ): Intl.DisplayNames {
-  return new Intl.DisplayNames([inLanguage], { ...options, fallback: "none" });
+  return new Intl.DisplayNames([inLanguage], { ...display, type: "language", fallback: "none" });
 }
 
 /** English names of the common languages whose code, or one of whose names, begins with `typed`. */
@@ -99,7 +91,7 @@ function displaysIn(language: string): readonly Intl.DisplayNames[] {
     { languageDisplay: "standard" },
     { languageDisplay: "standard", style: "short" },
   ] as const;
-  return displays.map((display) => displayNames(language, { type: "language", ...display }));
+  return displays.map((display) => displayNames(language, display));
 }
 
 /** Removes case, accents and extra spaces. */

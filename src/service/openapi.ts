@@ -18,28 +18,23 @@ type Json = Readonly<Record<string, unknown>>;
 /** Reads a parsed OpenAPI document. Ignores what can't be understood, or leads to another origin. */
 export function readOpenApi(document: unknown, baseUrl: URL): Discovery {
   const root = objectOf(document);
-  const prefix = findPrefix(listOf(root["servers"]), baseUrl);
+  const prefix = findPrefix(listOf(root["servers"]), baseUrl)?.replace(/\/$/, "");
   if (prefix === undefined) return DISCOVERED_NOTHING;
-  const gets = Object.entries(objectOf(root["paths"])).map(([path, item]) => ({
-    path: prefix.replace(/\/$/, "") + path,
-    get: objectOf(objectOf(item)["get"]),
-    shared: listOf(objectOf(item)["parameters"]),
-  }));
-  const list = gets.find(({ path }) => path === `${baseUrl.pathname.replace(/\/$/, "")}/api/v1/videos`);
-  // A parameter of the operation replaces that of the same name which the whole path has.
-  const declared = [...listOf(list?.shared), ...listOf(list?.get["parameters"])]
+  const gets = Object.entries(objectOf(root["paths"])).map(
+    ([path, item]) => [prefix + path, objectOf(objectOf(item)["get"])] as const,
+  );
+  const listPath = `${baseUrl.pathname.replace(/\/$/, "")}/api/v1/videos`;
+  const [, list] = gets.find(([path]) => path === listPath) ?? [];
+  const query = listOf(list?.["parameters"])
     .map((parameter) => resolve(root, parameter))
     .filter((parameter) => parameter["in"] === "query");
-  const query = [...new Map(declared.map((parameter) => [parameter["name"], parameter])).values()];
-  const platforms = gets.find(
-    ({ path, get }) => get["operationId"] === "list_connected_platforms" && !path.includes("{"),
-  );
-  const platformsUrl = new URL(baseUrl);
-  platformsUrl.pathname = platforms?.path ?? "";
+  const [pathname] =
+    gets.find(([path, get]) => get["operationId"] === "list_connected_platforms" && !path.includes("{")) ??
+    [];
   return {
     pagingParameter: findPagingParameter(query) ?? DISCOVERED_NOTHING.pagingParameter,
     limit: boundsOf(objectOf(query.find(({ name }) => name === "limit")?.["schema"])),
-    ...(platforms !== undefined && { platformsUrl }),
+    ...(pathname !== undefined && { platformsUrl: Object.assign(new URL(baseUrl), { pathname }) }),
   };
 }
 

@@ -45,23 +45,12 @@ export function accountName({ platform, ...fields }: Fields): string | undefined
 
 /**
  * The platform of a connected account, whose form is not documented: its field `platform`, else a text
- * elsewhere that is a platform's name, else the account's name or id.
+ * elsewhere that is a platform's name.
  */
 export function platformIn(account: Fields): string | undefined {
-  const { platform, name, id } = account;
-  if (isText(platform)) return platform;
-  const texts = [...textsIn(platform), ...textsIn(account)];
-  // An account may have a name and an id of its own. Platform identifiers are lower case.
-  const names = [name, id].filter(isText);
-  return (
-    texts.find((text) => isKnownPlatform(text)) ??
-    names.find((text) => /^[a-z][a-z0-9_-]*$/.test(text)) ??
-    names[0]
-  );
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value.trim() !== "";
+  const { platform } = account;
+  if (typeof platform === "string" && platform.trim() !== "") return platform;
+  return [...textsIn(platform), ...textsIn(account)].find((text) => isKnownPlatform(text));
 }
 
 /** The texts at any depth, but for the names of accounts, which may be "YouTube". */

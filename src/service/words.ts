@@ -83,17 +83,13 @@ export function wordsWrittenIn(language: string, words: readonly Word[]): Word[]
   const { script = "Latn" } = locale.maximize();
   const others = locale.script === undefined ? (SCRIPTS[locale.language] ?? "") : "";
   // Letters that all scripts share, such as a micro sign, belong to each of them.
-  const codes = `${SCRIPTS[script] ?? script} ${others} Zyyy Zinh`.split(" ").filter(isScript);
-  const isOwn = new RegExp(`^[${codes.map((code) => `\\p{sc=${code}}`).join("")}\\p{N}]`, "u");
-  return words.filter(({ text }) => isOwn.test(text));
-}
-
-/** Some codes of BCP-47, such as Latf, aren't Unicode scripts. */
-function isScript(code: string): boolean {
+  const codes = `${SCRIPTS[script] ?? script} ${others} Zyyy Zinh`.match(/\w+/g) ?? [];
   try {
-    return code !== "" && !new RegExp(`\\p{sc=${code}}`, "u").test("");
+    const isOwn = new RegExp(`^[${codes.map((code) => `\\p{sc=${code}}`).join("")}\\p{N}]`, "u");
+    return words.filter(({ text }) => isOwn.test(text));
   } catch {
-    return false;
+    // Some codes of BCP-47, such as Latf, aren't Unicode scripts.
+    return [...words];
   }
 }
 

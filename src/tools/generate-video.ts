@@ -10,7 +10,7 @@ import { firstSpokenWords, spokenTextOf } from "../service/spoken-words.ts";
 import { countSpoken, speakingRate } from "../service/words.ts";
 import { inSentences, say, type Text } from "../sentences.ts";
 import { describeAge, quote } from "../text.ts";
-import { mainLanguageOf, languageCode, languageName } from "../service/languages.ts";
+import { languageCode, languageName } from "../service/languages.ts";
 import { asMusic, asOneOf, asSeconds, asText, asVoice, fromText, unlessNull } from "./arguments.ts";
 import { askForConsent, confirmArgument } from "./arguments.ts";
 import { describe, describeEarlierJob, videoIn, waitFor } from "./describe.ts";
@@ -62,7 +62,7 @@ export const generateVideo = defineTool({
         ),
       language: z
         .string(NOT_A_LANGUAGE)
-        .refine((text) => languageCode(text) !== undefined, { error: ({ input }) => notALanguage(input) })
+        .refine((text) => languageCode(text) !== undefined, NOT_A_LANGUAGE)
         .meta({ default: DEFAULTS.language, description: "BCP-47 code of what is spoken" })
         .optional(),
       duration: z
@@ -273,10 +273,4 @@ function describeEarlier(started: AlreadyStarted, config: ToolContext["config"],
       say`Only if [the user wants|you want] another like it, ${confirmOrder(code)}.`,
     ),
   };
-}
-
-function notALanguage(text: unknown): string {
-  const meant = mainLanguageOf(String(text));
-  const hint = meant === undefined ? "" : ` (${languageName(meant)} is ${meant})`;
-  return `${NOT_A_LANGUAGE}${hint}`;
 }

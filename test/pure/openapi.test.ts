@@ -38,19 +38,6 @@ test.each<[string, object[], string]>([
   expect(read(documented(parameters)).pagingParameter).toBe(name);
 });
 
-test("the parameters of the whole path count, unless the operation has one of the same name", () => {
-  const parameters = [
-    query("limit", { schema: { maximum: 9 } }),
-    query("before"),
-    { name: "x", in: "header" },
-  ];
-  const own = [query("limit", { schema: { maximum: 5 } })];
-  const ofPath = (get: object) => read({ paths: { "/api/v1/videos": { parameters, get } } });
-
-  expect(ofPath({})).toEqual({ pagingParameter: "before", limit: { max: 9 } });
-  expect(ofPath({ parameters: own })).toEqual({ pagingParameter: "before", limit: { max: 5 } });
-});
-
 test("the paging parameter is found by reference", () => {
   const parameter = { $ref: "#/components/parameters/before" };
   const components = { components: { parameters: { before: query("before") } } };
