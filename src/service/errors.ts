@@ -233,10 +233,8 @@ function requestError(operation: Operation, failed: Failed, cause?: unknown): Br
 }
 
 function redirectTarget(answer: ParsedResponse): string {
-  const location = answer.headers["location"];
-  const origin = typeof location === "string" && URL.canParse(location) ? new URL(location).origin : "null";
-  // "null" is the origin of a URL without a host.
-  return origin === "null" ? "" : ` to ${quote(origin, 200)}`;
+  const location = String(answer.headers["location"]);
+  return URL.canParse(location) ? ` to ${quote(new URL(location).origin, 200)}` : "";
 }
 
 /** The rate limit is used up, so the service would only refuse. */

@@ -146,12 +146,7 @@ export class RequestSender {
       let failure: BridgeError;
       try {
         const kind = background ? "background" : "user";
-        for (let waited = 0; ; waited++) {
-          if (signal?.aborted === true) throw cancelledError(operation);
-          const waitMs = this.#acquire(operation, kind, leftMs(), waited > 0);
-          if (waitMs === 0) break;
-          await pause(clock, waitMs, signal);
-        }
+        await this.#acquire(operation, kind, leftMs, signal);
         let response: ServiceResponse | undefined;
         const plan = planAttempt({ method, attempt, remainingMs: leftMs() }, background);
         const headers: Record<string, string> = { ...this.#headers, ...parts.headers };
@@ -187,15 +182,19 @@ export class RequestSender {
     }
   }
 
-  /** Reserves a request and returns 0, or returns the wait. Throws if too little time is left. */
-  #acquire(operation: Operation, kind: RequestKind, leftMs: number, hasWaited: boolean): number {
-    const { method } = operation;
-    const neededMs = MIN_ATTEMPT_MS[method];
-    // A GET that is cut short loses nothing, so it needs this time only after a wait.
-    if ((method === "POST" || hasWaited) && leftMs < neededMs) throw outOfTimeError(operation);
-    const waitMs = this.limiter.tryAcquire(kind);
-    if (waitMs > 0 && waitMs + neededMs > leftMs) throw rateLimitedError(operation, waitMs);
-    return waitMs;
+  /** Waits until a request is reserved. Throws if too little time is left. */
+  async #acquire(operation: Operation, kind: RequestKind, leftMs: () => number, signal?: AbortSignal) {
+    const neededMs = MIN_ATTEMPT_MS[operation.method];
+    for (let waited = 0; ; waited++) {
+      if (signal?.aborted === true) throw cancelledError(operation);
+      // A GET that is cut short loses nothing, so it needs this time only after a wait.
+      const isLate = (operation.method === "POST" || waited > 0) && leftMs() < neededMs;
+      if (isLate) throw outOfTimeError(operation);
+      const waitMs = this.limiter.tryAcquire(kind);
+      if (waitMs === 0) return;
+      if (waitMs + neededMs > leftMs()) throw rateLimitedError(operation, waitMs);
+      await pause(this.#options.clock, waitMs, signal);
+    }
   }
 
   #parseBody({ status, headers, text }: ServiceResponse): ParsedResponse {

@@ -127,13 +127,10 @@ const PLAIN_LINK = /^https:\/\/(?:[a-z\d-]+\.)+[a-z]{2,}\/[!-~]*$/;
 function isSafeLink(link: string, isLocal: boolean): boolean {
   if (link.length > MAX_LINK || /\s/.test(link)) return false;
   if (PLAIN_LINK.test(link)) return true;
-  try {
-    const { protocol, hostname, username, password } = new URL(link);
-    if (username !== "" || password !== "") return false;
-    return protocol === "https:" || (protocol === "http:" && isLocal && isLoopback(hostname));
-  } catch {
-    return false;
-  }
+  if (!URL.canParse(link)) return false;
+  const { protocol, hostname, username, password } = new URL(link);
+  const isHere = protocol === "http:" && isLocal && isLoopback(hostname);
+  return (protocol === "https:" || isHere) && username === "" && password === "";
 }
 
 /** Body of POST /api/v1/generate. The service has a default for each field that is left out. */

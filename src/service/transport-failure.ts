@@ -79,18 +79,10 @@ const FAILURES: Readonly<Record<string, readonly [reason: string, fix: Text, kin
     "Check the clock of this computer. " +
       "If it is right, the service's operator has to renew the certificate.",
   ],
-  ERR_TLS_CERT_ALTNAME_INVALID: [
-    "TLS failed: the certificate belongs to another host (%s)",
-    "Check the spelling of the host in FACELESS_BASE_URL.",
-  ],
-  "EPROTO|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG": [
-    "TLS failed: the other side does not speak TLS (%s)",
-    "Check the port in FACELESS_BASE_URL: something that does not speak TLS answers there. " +
-      "The usual port for https needs no number.",
-  ],
-  "ERR_(?:SSL|TLS)_.*|.*(?:CERT|ISSUER|SIGNATURE).*": [
+  "EPROTO|ERR_(?:SSL|TLS)_.*|.*(?:CERT|ISSUER|SIGNATURE).*": [
     "TLS failed (%s)",
-    "Check the host and the port in FACELESS_BASE_URL, and whether something inspects the connection.",
+    "Check the host and the port in FACELESS_BASE_URL (the usual port for https needs no number), and " +
+      "whether something inspects the connection.",
   ],
   // undici's assertions check what an answer may be, such as its status.
   "ERR_ASSERTION|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|HPE_.*|HTTPParserError": [
