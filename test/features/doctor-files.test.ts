@@ -6,7 +6,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { dump } from "js-yaml";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { ClientName } from "../../src/command-line.ts";
 import { filesOf, FORMATS } from "../../src/commands/client-formats.ts";
 import { hijackRisk } from "../../src/commands/doctor/client-entry.ts";
@@ -17,6 +17,7 @@ import { temporaryFolder } from "../fixtures/folder.ts";
 import { run } from "../fixtures/run.ts";
 import { doctor, type DoctorOptions, problemsIn } from "../fixtures/run-doctor.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
+import { until } from "../fixtures/until.ts";
 
 const SERVER = fileURLToPath(new URL("../fixtures/entry-server.cjs", import.meta.url));
 const CAN = "A video can be made.";
@@ -328,7 +329,7 @@ test("a process that an entry has started doesn't outlive doctor", async () => {
   const pid = Number(await readFile(pidFile, "utf8"));
   expect(headline).toBe(CAN);
   // A busy system ends what was killed a moment later.
-  await vi.waitFor(() => expect(isRunning(pid)).toBe(false));
+  await until(() => !isRunning(pid));
 });
 
 /** Also false for a zombie. */

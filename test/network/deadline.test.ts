@@ -6,6 +6,7 @@ import { doctor } from "../fixtures/run-doctor.ts";
 import { CANARY } from "../fixtures/canary.ts";
 import { DOCUMENT, GENERATE, JOB_ID, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";
 import { type Handler, type Reply, scriptedService } from "../fixtures/scripted-service.ts";
+import { until } from "../fixtures/until.ts";
 import { inVirtualTime, virtualClock } from "./virtual-time.ts";
 import { type Called, openTools, type ToolsUnderTest } from "./faults/tools-under-test.ts";
 
@@ -120,9 +121,9 @@ test("an OpenAPI document that comes late delays the first call alone, by two se
   ]);
   const limit = { name: "limit", in: "query", schema: { type: "integer", maximum: 3 } };
   answer({ json: { paths: { "/api/v1/videos": { get: { parameters: [limit] } } } } });
-  await vi.waitFor(async () => {
+  await until(async () => {
     await tools.list(5);
-    expect(rest.lines().at(-1)).toBe(`${VIDEOS}?limit=3`);
+    return rest.lines().at(-1) === `${VIDEOS}?limit=3`;
   });
   expect(rest.lines().slice(0, 3)).toEqual([DOCUMENT, `${VIDEOS}?limit=5`, `${VIDEOS}?limit=5`]);
 });
