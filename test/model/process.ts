@@ -3,7 +3,7 @@
 
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { AsyncLocalStorage } from "node:async_hooks";
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { BridgeError, DeadlineError, type Outcome } from "../../src/errors.ts";
 import { GenerateOnce, type OrderPlan } from "../../src/idempotency/generate-once.ts";
@@ -61,7 +61,7 @@ async function run(program: Program, before: ProcessState | undefined, last: Ste
   await process.go(last);
   const { answers } = process;
   const held = process.state();
-  const key = createHash("sha256").update(JSON.stringify(held)).digest("base64");
+  const key = hash("sha256", JSON.stringify(held), "base64");
   const state = program.states.get(key) ?? { ...held, program, step: last, next: new Map() };
   program.states.set(key, state);
   running.set(state, process);

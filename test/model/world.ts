@@ -1,7 +1,7 @@
 // A small model of the world around the guard: two processes with the real code of src/idempotency, and their
 // disk, service and clocks. A state never changes: its actions lead to other states.
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { answer, carryOut, entriesOf, isSeriesOn, processOf, SANDBOX } from "./law.ts";
 import { goOn, start } from "./process.ts";
 import {
@@ -82,7 +82,7 @@ export class World {
       .map((part) => JSON.stringify(part))
       .join("\n");
     // A million keys themselves would not fit into memory.
-    return createHash("sha256").update(withNewIds(text)).digest("base64");
+    return hash("sha256", withNewIds(text), "base64");
   }
 
   /** The events that can happen next; none when all is over. */
