@@ -1,8 +1,8 @@
 // Commands and settings, as far as only the built process shows them. The rest: test/features, test/pure/config.test.ts.
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync, type StdioOptions } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -70,26 +70,28 @@ const FAULTS = [
 ] as const;
 const COMMANDS = ["doctor", "history", "config cursor", "call list_videos", "sandbox", "demo"];
 
-test.each(COMMANDS.flatMap((command) => FAULTS.map((fault) => [command, ...fault] as const)))(
-  "%s exits with 1 and a sentence after %s that nobody foresaw",
-  async (command, _, fault) => {
-    const preload = `data:text/javascript,${encodeURIComponent(`setImmediate(() => { ${fault} })`)}`;
-    const home = temporaryFolder();
+// All commands have one listener for both kinds.
+test.each(
+  COMMANDS.flatMap((command, index) =>
+    FAULTS.slice(index % 2, (index % 2) + 1).map((fault) => [command, ...fault] as const),
+  ),
+)("%s exits with 1 and a sentence after %s that nobody foresaw", async (command, _, fault) => {
+  const preload = `data:text/javascript,${encodeURIComponent(`setImmediate(() => { ${fault} })`)}`;
+  const home = temporaryFolder();
 
-    const ran = await run(SERVER_NODE, ["--import", preload, BUILT_FILE, ...command.split(" ")], {
-      env: { HOME: home },
-    });
+  const ran = await run(SERVER_NODE, ["--import", preload, BUILT_FILE, ...command.split(" ")], {
+    env: { HOME: home },
+  });
 
-    expect(ran).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(
-        "faceless-video-mcp: this program itself failed (TypeError). Please report it with the command that you ran\n",
-      ),
-    });
-    expect(ran.stdout + ran.stderr).not.toMatch(/^ +at /m);
-    expect(tracesOf(CANARY, ran.stdout + ran.stderr)).toEqual([]);
-  },
-);
+  expect(ran).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(
+      "faceless-video-mcp: this program itself failed (TypeError). Please report it with the command that you ran\n",
+    ),
+  });
+  expect(ran.stdout + ran.stderr).not.toMatch(/^ +at /m);
+  expect(tracesOf(CANARY, ran.stdout + ran.stderr)).toEqual([]);
+});
 
 test("a command in a folder that is gone names the system's own error", async () => {
   const cwd = temporaryFolder();
@@ -117,6 +119,24 @@ test("an unusable setting with a harmless default causes one warning on stderr",
       "faceless-video-mcp warn: FACELESS_LOG_LEVEL is not one of debug, info, warn, error, silent, so warn is used. Set it to one of debug, info, warn, error, silent, or remove it.\n",
   });
 });
+
+test("history prints what the journal of its folder holds", async () => {
+  const env = { FACELESS_STATE_DIR: temporaryFolder() };
+  expect(await run(SERVER_NODE, [BUILT_FILE, "history", "--json"], { env })).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/"entries": \[\]/),
+    stderr: "",
+  });
+});
+
+test.runIf(process.platform === "linux").each(["history", "history --json"])(
+  "%s exits with 1 if its output can't be written",
+  (command) => {
+    const env = { FACELESS_STATE_DIR: temporaryFolder() };
+    const stdio: StdioOptions = ["ignore", openSync("/dev/full", "w"), "ignore"];
+    expect(spawnSync(SERVER_NODE, [BUILT_FILE, ...command.split(" ")], { env, stdio }).status).toBe(1);
+  },
+);
 
 test("the sandbox command ends with exit code 1 if its port is taken", async () => {
   const { port } = await scriptedService();

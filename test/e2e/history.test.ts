@@ -1,29 +1,32 @@
-// `history` as the built file prints it: from journals of real clients, and from journals that tests write.
+// What `history` prints: of the journals of real clients, and of journals that tests write.
 
-import { mkdirSync, openSync, readdirSync, writeFileSync } from "node:fs";
-import { spawnSync, type StdioOptions } from "node:child_process";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { runHistory } from "../../src/commands/history.ts";
 import { DEFAULTS } from "../../src/service/options.ts";
-import { BUILT_FILE, connectLegacy, connectModern, SERVER_NODE } from "../fixtures/clients.ts";
+import { connectLegacy, connectModern } from "../fixtures/clients.ts";
 import { GENERATE, JOB_ID, KEY, OTHER_JOB_ID, PUBLISH, STATUS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
-import { run } from "../fixtures/run.ts";
+import { computer } from "../fixtures/host.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const LINK = `https://tiktok.example/${"7".repeat(90)}`;
 
+beforeAll(() => void vi.stubEnv("TZ", "Asia/Tokyo"));
+afterAll(() => void vi.unstubAllEnvs());
+
 /** The output of `history`, with FOLDER for the folder, and its exit code. stderr stays empty. */
-async function history(folder: string, args: readonly string[] = [], env: Record<string, string> = {}) {
-  const options = { env: { TZ: "Asia/Tokyo", FACELESS_STATE_DIR: folder, ...env } };
-  const { code, stdout, stderr } = await run(SERVER_NODE, [BUILT_FILE, "history", ...args], options);
-  expect(stderr).toBe("");
-  return { code, text: stdout.replaceAll(folder, "FOLDER") };
+async function history(folder: string, { json = false, env = {} } = {}) {
+  const { host, stdout, stderr } = computer({ env: { FACELESS_STATE_DIR: folder, ...env } });
+  const code = await runHistory(json, host);
+  expect(stderr()).toBe("");
+  return { code, text: stdout().replaceAll(folder, "FOLDER") };
 }
 
 async function entriesIn(folder: string): Promise<unknown[]> {
-  return JSON.parse((await history(folder, ["--json"])).text).entries;
+  return JSON.parse((await history(folder, { json: true })).text).entries;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -53,16 +56,16 @@ test("history shows what each client has ordered and posted, and sends nothing",
   const folder = temporaryFolder();
   const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, FACELESS_STATE_DIR: folder };
   const desktop = { name: "claude-ai", title: "Claude Desktop", version: "1.2.3" };
-  const one = await connectLegacy({ file: BUILT_FILE, env, clientInfo: desktop });
+  const one = await connectLegacy({ env, clientInfo: desktop });
   const topic = "Tides come twice a day. [the sea, blue light]\nThe\u202E moon pulls.";
   await one.call("generate_video", { topic, duration: 20, style: "asmr" });
   await one.raw.close();
   const editor = { name: "\u202Ecursor\u001B[31m-vscode", version: "0.50" };
-  const other = await connectModern({ file: BUILT_FILE, env, clientInfo: editor });
+  const other = await connectModern({ env, clientInfo: editor });
   await other.call("publish_video", { jobId: JOB_ID, platforms: ["tiktok"] });
   const sent = rest.lines();
 
-  const { code, text } = await history(folder, [], env);
+  const { code, text } = await history(folder, { env });
   const entries = await entriesIn(folder);
 
   expect({ code, text: text.replace(/^\d{4}-\d\d-\d\d \d\d:\d\d/gm, "TIME") }).toEqual({
@@ -201,8 +204,8 @@ test.each<[string, string | ((path: string) => void), number, RegExp]>([
   const before = readdirSync(folder);
   const env = typeof journal === "string" ? { FACELESS_STATE_DIR: journal } : {};
 
-  const printed = await history(folder, [], env);
-  const json = await history(folder, ["--json"], env);
+  const printed = await history(folder, { env });
+  const json = await history(folder, { json: true, env });
 
   expect(printed).toEqual({ code, text: expect.stringMatching(said) });
   const { summary, nextStep = "", ...rest } = JSON.parse(json.text);
@@ -210,12 +213,3 @@ test.each<[string, string | ((path: string) => void), number, RegExp]>([
   expect([json.code, rest]).toEqual([code, code === 0 ? { entries: [] } : {}]);
   expect(readdirSync(folder)).toEqual(before);
 });
-
-test.runIf(process.platform === "linux").each(["history", "history --json"])(
-  "%s exits with 1 if its output can't be written",
-  (command) => {
-    const env = { FACELESS_STATE_DIR: journalOf(order({ jobId: JOB_ID })) };
-    const stdio: StdioOptions = ["ignore", openSync("/dev/full", "w"), "ignore"];
-    expect(spawnSync(SERVER_NODE, [BUILT_FILE, ...command.split(" ")], { env, stdio }).status).toBe(1);
-  },
-);

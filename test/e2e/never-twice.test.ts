@@ -2,7 +2,15 @@
 // address, at the same time, after a kill. test/features and test/pure have the cases that need no process.
 
 import { describe, expect, test } from "vitest";
-import { BUILT_FILE, type ClientStart, TEST_CLIENTS, type TestClient, textOf } from "../fixtures/clients.ts";
+import {
+  BUILT_FILE,
+  type ClientStart,
+  connectLegacy,
+  connectModern,
+  TEST_CLIENTS,
+  type TestClient,
+  textOf,
+} from "../fixtures/clients.ts";
 import {
   GENERATE,
   JOB_ID,
@@ -32,23 +40,25 @@ const errorIn = (result: Result) => result._meta?.["faceless/error"];
 /** The confirmation code in a result or an error. */
 const codeIn = (result: Result) => /confirm: "(\w+)"/.exec(textOf(result))?.[1] ?? "no code";
 
-describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
-  /** `start` connects to a new server with the same journal; `sent` counts orders and publications. */
-  async function computer(scripts: Scripts) {
-    const rest = await scriptedService({
-      [STATUS]: ready,
-      [OTHER_STATUS]: ready,
-      [VIDEOS]: { json: { videos: [] } },
-      ...scripts,
-    });
-    const { folder, makeOlder } = journalFolder();
-    const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, FACELESS_STATE_DIR: folder };
-    const start = (changes: Record<string, string> = {}, more: ClientStart = {}) =>
-      connect({ ...more, env: { ...env, ...changes } });
-    const sent = () => [GENERATE, PUBLISH].map((route) => rest.lines(route).length);
-    return { rest, makeOlder, start, sent };
-  }
+type Connect = (start?: ClientStart) => Promise<TestClient>;
 
+/** `start` connects a client to a new server with the same journal; `sent` counts orders and publications. */
+async function computer(scripts: Scripts) {
+  const rest = await scriptedService({
+    [STATUS]: ready,
+    [OTHER_STATUS]: ready,
+    [VIDEOS]: { json: { videos: [] } },
+    ...scripts,
+  });
+  const { folder, makeOlder } = journalFolder();
+  const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: rest.url, FACELESS_STATE_DIR: folder };
+  const start = (connect: Connect, more: ClientStart = {}) =>
+    connect({ ...more, env: { ...env, ...more.env } });
+  const sent = () => [GENERATE, PUBLISH].map((route) => rest.lines(route).length);
+  return { rest, makeOlder, start, sent };
+}
+
+describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
   test("a server with another key and address knows what was ordered and posted, and only codes repeat it", async () => {
     const failed = { platform: "youtube", ok: false, error: "Upload timed out" };
     const youtube = { platform: "youtube", ok: true };
@@ -57,11 +67,13 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
       [PUBLISH]: [{ status: 409, json: { results: [POSTED, failed] } }, { json: { results: [youtube] } }],
     });
     const both = { jobId: JOB_ID, platforms: ["tiktok", "youtube"] };
-    const first = await start();
+    const first = await start(connect);
     await first.call("generate_video", TIDES);
     await first.call("publish_video", both);
     const FACELESS_BASE_URL = rest.url.replace("127.0.0.1", "localhost");
-    const other = await start({ FACELESS_API_KEY: "fl_example_two", FACELESS_BASE_URL });
+    const other = await start(connect, {
+      env: { FACELESS_API_KEY: "fl_example_two", FACELESS_BASE_URL },
+    });
 
     const ordered = await other.call("generate_video", { style: "story", ...TIDES, topic: "“TIDES”." });
     expect(ordered.structuredContent).toMatchObject({ jobId: JOB_ID, alreadyStarted: true });
@@ -82,59 +94,6 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     expect(sent()).toEqual([2, 2]);
   });
 
-  test("twelve equal calls over two processes send one request and share its answer", async () => {
-    const clients: TestClient[] = [];
-    // A process that answers a later call has read its six calls.
-    const answerLast = async (json: object) => {
-      for (const client of clients) await client.call("list_videos");
-      return { json };
-    };
-    const { start, sent } = await computer({
-      [GENERATE]: () => answerLast(started(OTHER_JOB_ID).json),
-      [PUBLISH]: () => answerLast(posted.json),
-    });
-    clients.push(await start({}, BUILT), await start({}, BUILT));
-    const six = [1, 2, 3, 4, 5, 6];
-    const twelve = (name: string, args: Record<string, unknown>) =>
-      Promise.all(clients.flatMap((client) => six.map(() => client.call(name, args))));
-    const calls = [twelve("generate_video", TIDES), twelve("publish_video", POST)];
-    const answers = (await Promise.all(calls)).flat().map(({ structuredContent }) => structuredContent);
-
-    expect(answers.filter((answer) => answer?.["jobId"] === OTHER_JOB_ID)).toHaveLength(12);
-    expect(answers.filter((answer) => answer?.["results"] !== undefined)).toHaveLength(12);
-    expect(sent()).toEqual([1, 1]);
-  });
-
-  test("a killed server's request is in progress for six minutes, then needs a code", async () => {
-    const scripts: Scripts = { [GENERATE]: "hang", [PUBLISH]: ["reset", "hang", posted] };
-    const { makeOlder, start, sent } = await computer(scripts);
-    await (await start()).call("publish_video", POST);
-    makeOlder(6);
-    const killed = await start({}, BUILT);
-    const coded = { ...POST, confirm: codeIn(await killed.call("publish_video", POST)) };
-    const calls = [killed.call("generate_video", TIDES), killed.call("publish_video", coded)];
-    const outcomes = Promise.allSettled(calls);
-    await expect.poll(sent).toEqual([1, 2]);
-    killed.kill();
-    expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-
-    const waiting = await start({}, { ...BUILT, clockSpeed: 100 });
-    const early = [waiting.call("generate_video", TIDES), waiting.call("publish_video", coded)];
-    for (const result of await Promise.all(early)) {
-      expect(errorIn(result)).toMatchObject({ code: "in_progress", outcome: "not_sent" });
-      expect(textOf(result)).not.toContain("confirm");
-    }
-
-    makeOlder(6);
-    const client = await start();
-    expect(errorIn(await client.call("generate_video", TIDES))).toEqual(DUPLICATE);
-    const refused = await client.call("publish_video", coded);
-    expect(errorIn(refused)).toEqual(DUPLICATE);
-    expect(sent()).toEqual([1, 2]);
-    const again = await client.call("publish_video", { ...POST, confirm: codeIn(refused) });
-    expect(again.structuredContent).toMatchObject({ results: [POSTED] });
-  });
-
   test("a publication that is cancelled after it was sent, and made again, posts once", async () => {
     const cancel = new AbortController();
     const { start, sent } = await computer({
@@ -145,7 +104,7 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
         return posted;
       },
     });
-    const client = await start();
+    const client = await start(connect);
     const cancelled = client.call("publish_video", POST, { signal: cancel.signal }).catch(() => "cancelled");
     expect(await cancelled).toBe("cancelled");
 
@@ -153,4 +112,57 @@ describe.each(TEST_CLIENTS)("With %s", (_name, connect) => {
     expect(structuredContent).toMatchObject({ results: [{ ...POSTED, alreadyPublished: true }] });
     expect(sent()).toEqual([0, 1]);
   });
+});
+
+test("twelve equal calls of a legacy and a modern client over two processes send one request and share its answer", async () => {
+  const clients: TestClient[] = [];
+  // A process that answers a later call has read its six calls.
+  const answerLast = async (json: object) => {
+    for (const client of clients) await client.call("list_videos");
+    return { json };
+  };
+  const { start, sent } = await computer({
+    [GENERATE]: () => answerLast(started(OTHER_JOB_ID).json),
+    [PUBLISH]: () => answerLast(posted.json),
+  });
+  clients.push(await start(connectLegacy, BUILT), await start(connectModern, BUILT));
+  const six = [1, 2, 3, 4, 5, 6];
+  const twelve = (name: string, args: Record<string, unknown>) =>
+    Promise.all(clients.flatMap((client) => six.map(() => client.call(name, args))));
+  const calls = [twelve("generate_video", TIDES), twelve("publish_video", POST)];
+  const answers = (await Promise.all(calls)).flat().map(({ structuredContent }) => structuredContent);
+
+  expect(answers.filter((answer) => answer?.["jobId"] === OTHER_JOB_ID)).toHaveLength(12);
+  expect(answers.filter((answer) => answer?.["results"] !== undefined)).toHaveLength(12);
+  expect(sent()).toEqual([1, 1]);
+});
+
+test("a killed server's request is in progress for six minutes, then needs a code", async () => {
+  const scripts: Scripts = { [GENERATE]: "hang", [PUBLISH]: ["reset", "hang", posted] };
+  const { makeOlder, start, sent } = await computer(scripts);
+  await (await start(connectLegacy)).call("publish_video", POST);
+  makeOlder(6);
+  const killed = await start(connectLegacy, BUILT);
+  const coded = { ...POST, confirm: codeIn(await killed.call("publish_video", POST)) };
+  const calls = [killed.call("generate_video", TIDES), killed.call("publish_video", coded)];
+  const outcomes = Promise.allSettled(calls);
+  await expect.poll(sent).toEqual([1, 2]);
+  killed.kill();
+  expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+
+  const waiting = await start(connectModern, { ...BUILT, clockSpeed: 100 });
+  const early = [waiting.call("generate_video", TIDES), waiting.call("publish_video", coded)];
+  for (const result of await Promise.all(early)) {
+    expect(errorIn(result)).toMatchObject({ code: "in_progress", outcome: "not_sent" });
+    expect(textOf(result)).not.toContain("confirm");
+  }
+
+  makeOlder(6);
+  const client = await start(connectLegacy);
+  expect(errorIn(await client.call("generate_video", TIDES))).toEqual(DUPLICATE);
+  const refused = await client.call("publish_video", coded);
+  expect(errorIn(refused)).toEqual(DUPLICATE);
+  expect(sent()).toEqual([1, 2]);
+  const again = await client.call("publish_video", { ...POST, confirm: codeIn(refused) });
+  expect(again.structuredContent).toMatchObject({ results: [POSTED] });
 });
