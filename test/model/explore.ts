@@ -24,12 +24,14 @@ export async function explore(scenario: Scenario, faults: number): Promise<Explo
     const longer: typeof layer = [];
     for (const { state, run } of layer) {
       const law = state.violation;
-      const broken = law === undefined ? await world.violationAtEnd(state) : { law, steps: [] };
+      const actions = world.actions(state);
+      const atEnd = actions.length === 0 ? await world.violationAtEnd(state) : undefined;
+      const broken = law === undefined ? atEnd : { law, steps: [] };
       if (broken !== undefined) {
         const counterexample = { law: broken.law, steps: [...stepsOf(run), ...broken.steps] };
         return { states: seen.size, counterexample };
       }
-      for (const { label, apply } of world.actions(state)) {
+      for (const { label, apply } of actions) {
         const next = await apply();
         const key = world.keyOf(next);
         if (seen.has(key)) continue;

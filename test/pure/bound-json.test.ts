@@ -44,7 +44,7 @@ const isListEnd = (open: readonly string[]) => (open.at(-1) === "}" ? '"last":0'
 test("no answer of 4 MB has more than 1,000 items in a list, 100,000 values or 50 levels once it is read", () => {
   const random = seededRandom(20_261_128);
   for (let round = 0; round < 20; round++) {
-    const text = hostileJson(round < 2 ? MAX_ANSWER_BYTES : 100_000, random);
+    const text = hostileJson(round < 1 ? MAX_ANSWER_BYTES : 100_000, random);
     const read = reader.parse(text);
 
     expect(read, text.slice(0, 100)).toBeDefined();
