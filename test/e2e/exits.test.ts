@@ -4,7 +4,7 @@
 import { readdirSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { BUILT_FILE, SERVER_NODE } from "../fixtures/clients.ts";
 import { GENERATE, JOB_ID, KEY, TIDES } from "../fixtures/constants.ts";
 import { EVENTS, exitCases, expectedOutcome, runExitCase, STATES } from "../fixtures/exit-cases.ts";
@@ -13,9 +13,6 @@ import { type RawServer, type RawStart, startRaw } from "../fixtures/raw-server.
 import { run } from "../fixtures/run.ts";
 import { scriptedService } from "../fixtures/scripted-service.ts";
 import { until } from "../fixtures/until.ts";
-
-// Ends the wait for a server that never exits; far above what a busy machine needs.
-vi.setConfig({ testTimeout: 120_000 });
 
 /**
  * One protocol per case, alternating. Signals share one code path, and a killed parent only closes both

@@ -7,13 +7,11 @@ import { npmProgram } from "../fixtures/npm-tools.ts";
 import { run } from "../fixtures/run.ts";
 import { TOOLS } from "../fixtures/tools.ts";
 
-/** The first run on a computer downloads it. */
-const INSTALLATION_MS = 300_000;
-
 let bin: string;
+// The first run on a computer downloads it.
 beforeAll(async () => {
   bin = await npmProgram("@modelcontextprotocol/inspector", "mcp-inspector");
-}, INSTALLATION_MS);
+});
 
 test("the Inspector accepts every tool schema in strict mode", async () => {
   const args = ["--cli", "node", BUILT_FILE, "--sandbox", "--", "--format", "json"];

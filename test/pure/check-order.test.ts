@@ -508,7 +508,7 @@ test("all doubts about an order are reported at once", async () => {
 });
 
 test("the check of a topic takes time in proportion to its length, whatever characters repeat in it", async () => {
-  // A quadratic search takes minutes for one of these, longer than a test may run.
+  // A quadratic search takes minutes of processor for one of these.
   const signs =
     "\u2028 \u2029 \r \n \t \u00A0 [ ] { } ( < & % # $ \\ \" ' ` * _ - . , : / @ 0 a A 字 я ก \u0301 \u{1F98A}";
   const pairs = "** a:\n aя [a a] {{ a. a_ ${ %a \\n \\\" &a Ã a' a- a/ http:// 0:00- (0:00 A:b\nB:c\n";
@@ -536,7 +536,9 @@ test("the check of a topic takes time in proportion to its length, whatever char
     Array.from({ length: 3 }, () => (parts[random(parts.length)] ?? "").repeat(1 + random(4))).join(""),
   );
   for (const part of [...parts, ...mixed]) {
+    const before = process.cpuUsage();
     const findings = await findingsOf({ topic: part.repeat(100_000 / part.length) });
     expect(findings.length).toBeLessThanOrEqual(4);
+    expect(process.cpuUsage(before).user, part).toBeLessThan(20_000_000);
   }
 });
