@@ -263,8 +263,7 @@ function readVariables(
       .filter(isOurVariable)
       .map((name): [string, Filled] => {
         const { [name]: text } = shell;
-        const state = text === undefined ? whenUnset : "known";
-        return [name, { text: text ?? "", names: [name], state }];
+        return [name, { text: text ?? "", names: [name], state: text === undefined ? whenUnset : "known" }];
       });
   const values = new Map([
     ...(envFile === undefined ? [] : [[KEY, { text: "", names: [], state: "hidden" }] as const]),

@@ -29,21 +29,19 @@ export function checkQuestions(
       allow: `${title} doesn't ask you`,
       unknown: `it isn't known if ${title} asks you`,
     }[answer];
-    const whyNot = setting === "off" ? `as ${variable} is off` : `as ${title} doesn't show its question`;
-    const through =
-      server === undefined
-        ? "it isn't known if it shows this server's question"
-        : `this server ${server ? "asks you" : `doesn't, ${whyNot}`}`;
-    const detail = `${byItself}; ${through}`;
+    const whyNot = setting === "off" ? `${variable} is off` : `${title} doesn't show its question`;
+    const isServerAsking = server === true ? "this server asks you" : `this server doesn't, as ${whyNot}`;
+    const isShown =
+      server === undefined ? "it isn't known if it shows this server's question" : isServerAsking;
+    const detail = `${byItself}; ${isShown}`;
     if (answer !== "allow" || server === true) return pass(name, detail);
     const nobody = server === false ? `nobody asks you: ${detail}` : detail;
     const fix = "If you want to be asked, replace the entry with what this prints";
     return warn(name, nobody, fix, printEntry(client, host));
   };
-  return [
-    ...(readOnly ? [] : [judge("an order", "generate_video", "FACELESS_CONFIRM_GENERATE", confirmGenerate)]),
-    ...(readOnly || noPublish
-      ? []
-      : [judge("a post", "publish_video", "FACELESS_CONFIRM_PUBLISH", confirmPublish)]),
-  ];
+  if (readOnly) return [];
+  const order = judge("an order", "generate_video", "FACELESS_CONFIRM_GENERATE", confirmGenerate);
+  return noPublish
+    ? [order]
+    : [order, judge("a post", "publish_video", "FACELESS_CONFIRM_PUBLISH", confirmPublish)];
 }

@@ -31,6 +31,7 @@ export async function checkService(
   const { clock } = host;
   if (config === undefined) return [];
   const hasKey = config.apiKey !== NO_KEY;
+  const address = config.baseUrl.href.replace(/\/$/, "");
   const requests = await RequestSender.open({ clock, random: Math.random, config });
   const startedMs = clock.monotonicMs();
   try {
@@ -45,28 +46,22 @@ export async function checkService(
     if (!videoPageSchema.safeParse(answer.json).success) {
       // Such as that of a sign-in page.
       const title = answer.page?.trim() ? `: it says ${quote(answer.page, 100)}` : "";
-      const showShapes = commandOf(
-        `doctor --shapes${client === undefined ? "" : ` --client ${client}`}`,
-        host,
-      );
+      const ofClient = client === undefined ? "" : ` --client ${client}`;
+      const showShapes = commandOf(`doctor --shapes${ofClient}`, host);
       const fix = `${OTHER_ADDRESS}. If the address is right, run ${quote(showShapes)} and report what it prints`;
       return [fail("service", `something else answers at this address${title}`, fix)];
     }
     return [
-      pass("service", `${addressOf(config.baseUrl)} answers (${tookMs} ms)`),
+      pass("service", `${address} answers (${tookMs} ms)`),
       ...(hasKey ? [pass("key", "the service accepts it")] : []),
       ...checkRateLimit(answer),
     ];
   } catch (error) {
-    if (error instanceof BridgeError) return checkFailure(error, addressOf(config.baseUrl), hasKey);
+    if (error instanceof BridgeError) return checkFailure(error, address, hasKey);
     throw error;
   } finally {
     requests.close();
   }
-}
-
-function addressOf(baseUrl: URL): string {
-  return baseUrl.href.replace(/\/$/, "");
 }
 
 function checkFailure(error: BridgeError, address: string, hasKey: boolean): readonly Check[] {
