@@ -13,8 +13,9 @@ export function mapText(text: Text, change: (words: string) => string): Text {
   return typeof text === "string" ? change(text) : { model: change(text.model), person: change(text.person) };
 }
 
-/** The parts of each template: words, and between them the places of values. */
-const PARTS = new WeakMap<TemplateStringsArray, Readonly<Record<Audience, readonly string[]>>>();
+type Parts = Readonly<Record<Audience, readonly string[]>>;
+/** By template: words, and between them the places of values. */
+const PARTS = new WeakMap<TemplateStringsArray, Parts>();
 
 /** A template in which "[they|you]" is "they" to a model and "you" to a person. Values are never read so. */
 export function say(strings: TemplateStringsArray, ...values: readonly (Text | number)[]): Text {
@@ -26,8 +27,8 @@ export function say(strings: TemplateStringsArray, ...values: readonly (Text | n
   return { model: read("model"), person: read("person") };
 }
 
-function readTemplate(strings: TemplateStringsArray) {
-  // A mark beyond Latin-1 would double every text that is made of a part, and slow down all that reads it.
+function readTemplate(strings: TemplateStringsArray): Parts {
+  // A mark beyond Latin-1 would double the bytes of every text with such a part, up to the whole message.
   const template = strings.reduce((before, next, index) => `${before}\0${index - 1};${next}`);
   const read = (choice: string) => template.replace(/\[([^|\]]*)\|([^\]]*)\]/g, choice).split(/\0(\d+);/);
   const parts = { model: read("$1"), person: read("$2") };
@@ -44,13 +45,11 @@ export function toolOrCommand(name: string, options = ""): Text {
 export function inSentences(...sentences: readonly (string | false | undefined)[]): string;
 export function inSentences(...sentences: readonly (Text | false | undefined)[]): Text;
 export function inSentences(...sentences: readonly (Text | false | undefined)[]): Text {
-  const said = sentences.filter((sentence) => sentence !== undefined && sentence !== false);
-  if (said.length === 1) return said[0] ?? "";
-  const join = (audience: Audience) =>
-    said
-      .map((sentence) => textFor(audience, sentence))
-      .filter(Boolean)
-      .join(" ");
-  if (said.every((sentence) => typeof sentence === "string")) return join("model");
+  const said = sentences.flatMap((sentence) => sentence || []);
+  if (said.every((sentence) => typeof sentence === "string")) return said.join(" ");
+  const join = (audience: Audience) => {
+    const words = said.map((sentence) => textFor(audience, sentence));
+    return words.filter(Boolean).join(" ");
+  };
   return { model: join("model"), person: join("person") };
 }

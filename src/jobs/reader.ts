@@ -193,9 +193,7 @@ function untilAborted<Result>(answer: Promise<Result>, signal: AbortSignal | und
   return new Promise((resolve, reject) => {
     const abort = () => reject(cancelledError(CANCELLED));
     if (signal.aborted) abort();
-    const leave = () => signal.removeEventListener("abort", abort);
     signal.addEventListener("abort", abort, { once: true });
-    answer.then(resolve, reject);
-    answer.then(leave, leave);
+    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });
 }

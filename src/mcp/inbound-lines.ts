@@ -66,7 +66,7 @@ function readLine(line: string, refuse: (refusal: Refusal) => void): string {
 }
 
 /** What another form of a request has: null, an empty list, arguments as one text, or a number beyond JSON's. */
-const UNUSUAL = /\bnull\b|\[\s*\]|"arguments"\s*:\s*"|\d[eE]\+?\d/;
+const UNUSUAL = /\bnull\b|\[\s*\]|"arguments"\s*:\s*"|[:[,\s]-?[\d.]+[eE]\+?\d/;
 const MEMBERS: readonly string[] = ["jsonrpc", "id", "method", "params"];
 
 /** True for a request in the SDK's own form, as nearly all are: neither a copy nor a second check is needed. */

@@ -95,6 +95,7 @@ export class RateLimiter {
   /** The reset in milliseconds from now. Its unit is not documented: its magnitude tells it. */
   #readResetMs(headers: ResponseHeaders): number | undefined {
     const header = headers["x-ratelimit-reset"];
+    if (header === undefined) return undefined;
     const count = readNumber(header);
     if (count === undefined || count >= FIRST_TIME)
       return msUntil(header, serviceNowMs(headers, this.#clock.now()));

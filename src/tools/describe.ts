@@ -172,7 +172,7 @@ const whenNotFollowed: Sentence = ({ record, job: { jobId } }) =>
   record.followingEnded !== undefined &&
   inSentences(say`[Tell the user.|]`, say`Look again with ${statusOf(jobId)} [when they ask|later].`);
 const wait: Sentence = ({ job: { jobId }, maxWaitSeconds = USUAL_WAIT_SECONDS }) =>
-  say`[Call get_video_status again with waitSeconds ${maxWaitSeconds}|Follow it with ${waitFor(jobId, 0)}].`;
+  say`[Call get_video_status again with waitSeconds ${maxWaitSeconds}|Follow it with ${statusOf(jobId, "--wait")}].`;
 
 /** The first one that applies. */
 const NEXT_STEP: Readonly<Record<JobState, readonly Sentence[]>> = {
@@ -242,15 +242,10 @@ function hasUnsafeLinks(job: Job): boolean {
 
 /** The state in a few words, for a progress bar. */
 export function describeProgress(job: Job): string {
-  return PROGRESS[stateOf(job.status)](job);
+  const state = stateOf(job.status);
+  if (state === "refunded") return "Failed, credits are refunded";
+  return state === "ready" ? `Ready: ${describeClips(job)}` : describeClipsSoFar(job);
 }
-
-const PROGRESS: Readonly<Record<JobState, (job: Job) => string>> = {
-  rendering: describeClipsSoFar,
-  other: describeClipsSoFar,
-  refunded: () => "Failed, credits are refunded",
-  ready: (job) => `Ready: ${describeClips(job)}`,
-};
 
 /** The job of an earlier order, as a clause with its full stop. `ordered`: "ordered 3 minutes ago". */
 export function describeEarlierJob(

@@ -134,18 +134,16 @@ const SANDBOX_NOTICE = "This is a sandbox: sample clips, nothing was rendered, c
 /** A result in this computer's time, of a size that a model can read. Its fields have the guidance, too. */
 export function toResult(guidance: Guidance, result: object, notice?: string): ToolResult {
   const [told, nextStep] = [cut(guidance.summary), cut(guidance.nextStep ?? "")];
-  const summary = inSentences(told, notice);
-  const fields = structureOf({ summary, nextStep, fields: result });
-  const maxBytes = MAX_RESULT_BYTES - RESERVED_BYTES;
-  const json = JSON.stringify(fields);
-  if (!TIME_IN_JSON.test(json) && Buffer.byteLength(json) <= maxBytes) return { summary, nextStep, fields };
-  const { value, truncation } = truncateToFit(inLocalTime(fields), maxBytes);
-  const whole = inSentences(told, truncation && describeTruncation(truncation), notice);
-  return {
-    summary: whole,
-    nextStep,
-    fields: structureOf({ summary: whole, nextStep, fields: value }),
+  const make = (fields: object, truncated?: string): ToolResult => {
+    const summary = inSentences(told, truncated, notice);
+    return { summary, nextStep, fields: structureOf({ summary, nextStep, fields }) };
   };
+  const whole = make(result);
+  const json = JSON.stringify(whole.fields);
+  const maxBytes = MAX_RESULT_BYTES - RESERVED_BYTES;
+  if (!TIME_IN_JSON.test(json) && Buffer.byteLength(json) <= maxBytes) return whole;
+  const { value, truncation } = truncateToFit(inLocalTime(whole.fields), maxBytes);
+  return make(value, truncation && describeTruncation(truncation));
 }
 
 /** A result as a model reads it: its summary and next step first. No field of the service speaks in their place. */
@@ -195,9 +193,8 @@ export async function runTool<Output extends z.ZodObject>(
   context: ToolContext,
 ): Promise<ToolResult<z.output<Output>>> {
   const { input, ignored } = parseArguments(tool, readArguments(tool, args ?? {}));
-  const isRecorded = tool.effect !== "reads";
   const were = ignored.length === 1 ? "was" : "were";
-  const describeJournal = () => isRecorded && describeUnrecorded(context.unrecorded());
+  const describeJournal = () => tool.effect !== "reads" && describeUnrecorded(context.unrecorded());
   try {
     const ran = await tool.run(input, context);
     const summary = inSentences(
@@ -209,11 +206,7 @@ export async function runTool<Output extends z.ZodObject>(
     // Only once, since it would otherwise stand in every result of a chat.
     const notice = context.config.sandbox && context.jobs.adviseOnce("sandbox") ? SANDBOX_NOTICE : undefined;
     const returned = toResult({ summary, nextStep: ran.nextStep }, ran.result, notice);
-    return {
-      summary: returned.summary,
-      nextStep: returned.nextStep,
-      fields: tool.output().parse(returned.fields),
-    };
+    return Object.assign(returned, { fields: tool.output().parse(returned.fields) });
   } catch (error) {
     const unrecorded = describeJournal();
     // What wasn't sent has no outcome that the journal could lack.
@@ -256,10 +249,10 @@ const ADDED_BY_CLIENTS = /^(?:_.*|task_progress|toolCallId|sessionId|action|chat
 function parseArguments<Input extends z.ZodObject>(tool: Tool<Input>, given: unknown) {
   const schema = tool.input();
   const isKnown = (name: string) => Object.hasOwn(schema.shape, name);
-  const fields: [string, unknown][] = typeof given === "object" ? Object.entries({ ...given }) : [];
-  const ignored = tool.effect === "reads" ? fields.flatMap(([name]) => (isKnown(name) ? [] : [name])) : [];
+  const fields: object = typeof given === "object" && given !== null ? given : {};
+  const ignored = tool.effect === "reads" ? Object.keys(fields).filter((name) => !isKnown(name)) : [];
   const parse = (args: unknown) => schema.safeParse(args, { reportInput: true });
-  const known = () => Object.fromEntries(fields.filter(([name]) => isKnown(name)));
+  const known = () => Object.fromEntries(Object.entries(fields).filter(([name]) => isKnown(name)));
   const parsed = parse(ignored.length > 0 ? known() : given);
   if (!parsed.success) throw inputError(tool, parse(given).error ?? parsed.error);
   return { input: parsed.data, ignored };
