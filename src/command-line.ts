@@ -161,33 +161,29 @@ export function parseCommandLine(argv: readonly string[]) {
   const name = words[at] ?? "";
   if (words[at] === "") throw new UsageError("unknown empty argument");
   const rest = words.filter((_, index) => index !== at);
-  const isAsked = name === "help" || name === "version";
-  const of = isAsked ? (rest[0] ?? "") : name;
-  if (!isCommand(of)) throw new UsageError(`unknown ${describe("command", of)}`);
-  if (name === "version") return { name } as const;
+  if (!isCommand(name)) throw new UsageError(`unknown ${describe("command", name)}`);
   // The schemas of the tools say how to read the rest.
-  if (of === "call") return { name: of, argv: isAsked ? ["--help"] : rest } as const;
-  if (isAsked) return { name: "help", of } as const;
-  const { argument, options }: { argument?: string; options: Options } = COMMANDS[of];
-  const owner = of || "the server";
+  if (name === "call") return { name, argv: rest } as const;
+  const { argument, options }: { argument?: string; options: Options } = COMMANDS[name];
+  const owner = name || "the server";
   const given = readArguments(rest, owner, { ...options, ...ABOUT });
   const { has, value } = given;
   if (has("version")) return { name: "version" } as const;
-  if (has("help")) return { name: "help", of } as const;
+  if (has("help")) return { name: "help", of: name } as const;
   const surplus = given.words[argument === undefined ? 0 : 1];
   if (surplus !== undefined) throw new UsageError(`${owner} takes no ${describe("argument", surplus)}`);
-  switch (of) {
+  switch (name) {
     case "":
       return { name: "serve", flags: flagsFrom(given) } as const;
     case "demo":
-      return { name: of } as const;
+      return { name } as const;
     case "history":
-      return { name: of, json: has("json") } as const;
+      return { name, json: has("json") } as const;
     case "sandbox":
-      return { name: of, port: readPort(value("port")), webhook: readWebhook(value("webhook")) } as const;
+      return { name, port: readPort(value("port")), webhook: readWebhook(value("webhook")) } as const;
     case "doctor":
       return {
-        name: of,
+        name,
         json: has("json"),
         shapes: has("shapes"),
         client: has("client") ? readClient(value("client")) : undefined,
@@ -195,7 +191,7 @@ export function parseCommandLine(argv: readonly string[]) {
     case "config": {
       const client = readClient(given.words[0]);
       const options = { windows: has("windows"), sandbox: has("sandbox"), installed: has("installed") };
-      return { name: of, client, ...options } as const;
+      return { name, client, ...options } as const;
     }
   }
 }

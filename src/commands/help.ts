@@ -22,7 +22,7 @@ export function helpLines(of: CommandName = ""): readonly string[] {
     `Usage: ${PROGRAM} [COMMAND] [OPTION …]`,
     "",
     "Commands",
-    ...table([...commands, ["help, --help", "print this text"], ["version, --version", "print the version"]]),
+    ...table([...commands, ["--help", "print this text"], ["--version", "print the version"]]),
     "",
     "Environment",
     ...table(variables),

@@ -33,14 +33,8 @@ export async function runHistory(json: boolean, host: Host): Promise<number> {
   return requests === undefined ? 1 : 0;
 }
 
-interface History {
-  readonly summary: string;
-  readonly nextStep?: string;
-  readonly requests?: readonly ReturnType<typeof describe>[];
-}
-
 /** The requests, newest first; none if the journal can't be read. */
-async function readHistory(config: Config, clock: Clock): Promise<History> {
+async function readHistory(config: Config, clock: Clock) {
   const wrong = config.problems.find(({ variable }) => JOURNAL_SETTINGS.includes(variable));
   if (wrong !== undefined)
     return { summary: `${wrong.variable} ${wrong.problem}.`, nextStep: `${wrong.fix}.` };

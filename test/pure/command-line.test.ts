@@ -40,8 +40,7 @@ test.each<[string[], Command]>([
   [["doctor", "-h", "--client", "cursor"], { name: "help", of: "doctor" }],
   [["--version"], { name: "version" }],
   [["-v", "--sandbox", "false"], { name: "version" }],
-  [["help", "call"], { name: "call", argv: ["--help"] }],
-  [["version"], { name: "version" }],
+  [["--help", "call"], { name: "call", argv: ["--help"] }],
 ])("the command line %j is understood", (argv, command) => {
   expect(parseCommandLine(argv)).toEqual(command);
 });
