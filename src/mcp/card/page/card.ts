@@ -4,9 +4,8 @@
 import type { McpUiHostContext, McpUiInitializeResult } from "@modelcontextprotocol/ext-apps/app-bridge";
 import { hasFlag } from "./dom.ts";
 import { READ_MS, resume, startFollowing } from "./follow.ts";
-import { connectHost, type Failure } from "./host.ts";
+import { answerOf, connectHost, type Failure } from "./host.ts";
 import { disarm, dropPosted, isPublishable, loadAccounts } from "./publish.ts";
-import { answerOf } from "./server.ts";
 import { Card } from "./state.ts";
 import { createView } from "./view.ts";
 

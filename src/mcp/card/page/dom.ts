@@ -1,29 +1,9 @@
 // Finds and makes the elements of the card. Text from outside is only ever set as text.
 
-export type Elements = ReturnType<typeof findElements>;
-
-/** Finds the elements of card.html that change. */
-export function findElements() {
-  return {
-    final: find("final", HTMLElement),
-    topic: find("topic", HTMLElement),
-    facts: find("facts", HTMLElement),
-    status: find("status", HTMLElement),
-    error: find("error", HTMLElement),
-    progress: find("progress", HTMLProgressElement),
-    open: find("open", HTMLButtonElement),
-    clips: find("clips", HTMLElement),
-    publish: find("publish", HTMLElement),
-    platforms: find("platforms", HTMLElement),
-    go: find("go", HTMLButtonElement),
-    outcome: find("outcome", HTMLElement),
-    posts: find("posts", HTMLElement),
-  };
-}
-
-function find<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind {
+/** Finds an element of card.html. */
+export function find(id: string): HTMLElement {
   const element = document.querySelector(`#${id}`);
-  if (!(element instanceof kind)) throw new TypeError(`card.html has no ${id}.`);
+  if (!(element instanceof HTMLElement)) throw new TypeError(`card.html has no ${id}.`);
   return element;
 }
 
@@ -37,15 +17,10 @@ export function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Cuts a text to this many characters (code points), of which the last is then an ellipsis. */
-export function cut(text: string, length: number): string {
-  const characters = Array.from(text);
-  return characters.length <= length ? text : `${characters.slice(0, length - 1).join("")}…`;
-}
-
-/** At most 60 characters of the service's text, in quotation marks that it can't end. */
+/** At most 60 characters (code points) of the service's text, in quotation marks that it can't end. */
 export function quote(text: string): string {
-  return JSON.stringify(cut(text, 60));
+  const characters = Array.from(text);
+  return JSON.stringify(characters.length <= 60 ? text : `${characters.slice(0, 59).join("")}…`);
 }
 
 export function append<Tag extends keyof HTMLElementTagNameMap>(

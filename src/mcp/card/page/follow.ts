@@ -2,17 +2,14 @@
 // not name it in time. Reads nothing while nobody sees the card.
 
 import { stateOf } from "../../../service/job.ts";
-import { spokenTextOf } from "../../../service/spoken-words.ts";
-import type { Failure } from "./host.ts";
-import { callTool, readJob } from "./server.ts";
+import { firstSpokenWords } from "../../../service/spoken-words.ts";
+import { callTool, type Failure, type Order, readJob } from "./host.ts";
 import type { Card } from "./state.ts";
 
 export const READ_MS = 3_000;
 /** So many misses take a quarter of an hour, since the time between them doubles. */
 const MAX_MISSES = 20;
 const MAX_DOUBLINGS = 4;
-/** Lists cut a topic at 80 characters, of which some are white space. */
-const CUT_LETTERS = 40;
 /** From an order to its card, at most. */
 const OPENING_SECONDS = 10;
 
@@ -83,26 +80,18 @@ async function readInto(card: Card, id: string): Promise<void> {
 
 /** The id of the newest video of this topic that was ordered since the card was opened, or "". */
 async function findJob({ host, order }: Card): Promise<string> {
-  const wanted = lettersOf(order.topic);
-  if (wanted === "") return "";
+  // The list drops invisible characters.
+  const nameIn = (video: Order) => nameOf(video).replace(/\p{Cf}/gu, "");
+  const name = nameIn(order);
+  if (name === "") return "";
   const { videos = [] } = await callTool(host, "list_videos");
   const maxSeconds = performance.now() / 1_000 + OPENING_SECONDS;
-  const minLetters = Math.min(CUT_LETTERS, wanted.length);
-  const own = videos.find(({ topic, ageSeconds = Infinity }) => {
-    const letters = lettersOf(topic);
-    return ageSeconds <= maxSeconds && letters.length >= minLetters && wanted.startsWith(letters);
-  });
+  const own = videos.find((video) => nameIn(video) === name && (video.ageSeconds ?? Infinity) <= maxSeconds);
   return own?.jobId ?? "";
 }
 
-/** The letters that are spoken: lists change the white space of a topic. */
-function lettersOf(topic: unknown): string {
-  return spokenText(topic).replace(/[\s\p{C}…]+/gu, "");
-}
-
-/** The spoken part of a topic, as lists show it; all of it if everything is in [brackets]. */
-export function spokenText(topic: unknown): string {
+/** The first spoken words of a topic, by which lists name its video. */
+export function nameOf({ topic }: Order): string {
   // A model may write anything as its topic.
-  const text = typeof topic === "string" ? topic : "";
-  return spokenTextOf(text).trim() || text;
+  return typeof topic === "string" ? firstSpokenWords(topic) : "";
 }

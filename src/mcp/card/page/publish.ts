@@ -4,8 +4,7 @@
 import { stateOf } from "../../../service/job.ts";
 import { hasFlag, quote } from "./dom.ts";
 import { read } from "./follow.ts";
-import type { Failure } from "./host.ts";
-import { type Answer, callTool } from "./server.ts";
+import { type Answer, callTool, type Failure } from "./host.ts";
 import type { Card } from "./state.ts";
 
 const ARMED_MS = 15_000;

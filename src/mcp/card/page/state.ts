@@ -1,8 +1,7 @@
 // Holds what the card knows. follow.ts and publish.ts change it; view.ts shows it after each change.
 
 import type { McpUiHostCapabilities } from "@modelcontextprotocol/ext-apps/app-bridge";
-import type { Host } from "./host.ts";
-import type { Account, Order, Job, Post } from "./server.ts";
+import type { Account, Host, Job, Order, Post } from "./host.ts";
 
 export class Card {
   readonly host: Host;

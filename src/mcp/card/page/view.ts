@@ -3,54 +3,44 @@
 import { stateOf } from "../../../service/job.ts";
 import { DEFAULTS, RENDER_TIME } from "../../../service/options.ts";
 import { PLATFORM_TITLES } from "../../../service/platform-titles.ts";
-import {
-  append,
-  appendButton,
-  cut,
-  type Elements,
-  findElements,
-  hasFlag,
-  play,
-  quote,
-  setText,
-} from "./dom.ts";
+import { append, appendButton, find, hasFlag, play, quote, setText } from "./dom.ts";
 import { choose, isPublishable, press } from "./publish.ts";
-import { spokenText } from "./follow.ts";
-import type { Account, Job, Order, Post } from "./server.ts";
+import { nameOf } from "./follow.ts";
+import type { Job, Order, Post } from "./host.ts";
 import type { Card } from "./state.ts";
 
 /** Makes the function that shows the card as it is now. */
 export function createView(card: Card): () => void {
-  const elements = findElements();
-  const { open, go } = elements;
-  open.addEventListener("click", () => void openLink(card, card.job?.finalVideoUrl));
+  const go = find("go");
+  find("open").addEventListener("click", () => void openLink(card, card.job?.finalVideoUrl));
   go.addEventListener("click", ({ timeStamp }) => press(card, timeStamp));
   // A held key is one click.
   go.addEventListener("keydown", (event) => {
     if (event.repeat) event.preventDefault();
   });
   return () => {
-    showJob(card, elements);
-    showPublishing(card, elements);
+    showJob(card);
+    showPublishing(card, go);
   };
 }
 
-function showJob(card: Card, { topic, facts, status, error, progress, final, open, clips }: Elements): void {
+function showJob(card: Card): void {
   const { job } = card;
-  const order = { ...DEFAULTS, ...card.order, ...job?.arguments };
-  // Drops the beginning of a word that was cut.
-  setText(topic, cut(spokenText(order.topic), 80).replace(/\s\S{0,12}…$/, "…"));
-  setText(facts, describeOrder(order));
-  setText(status, job === undefined ? card.status : describeJob(job));
-  setText(error, card.error);
   const { done = true, finalVideoUrl, videoUrls = [] } = job ?? {};
+  const order = { ...DEFAULTS, ...card.order, ...job?.arguments };
+  setText(find("topic"), nameOf(order));
+  setText(find("facts"), describeOrder(order));
+  setText(find("status"), job === undefined ? card.status : describeJob(job));
+  setText(find("error"), card.error);
   const { total, completed, failed } = clipCounts(job);
+  const progress = find("progress");
   progress.hidden = done || total === 0;
-  progress.max = total;
-  progress.value = completed + failed;
-  play(final, "The final video", finalVideoUrl);
-  open.hidden = finalVideoUrl === undefined || card.can.openLinks === undefined;
+  progress.setAttribute("max", String(total));
+  progress.setAttribute("value", String(completed + failed));
+  play(find("final"), "The final video", finalVideoUrl);
+  find("open").hidden = finalVideoUrl === undefined || card.can.openLinks === undefined;
   // Once the whole video is there, its clips are of no interest.
+  const clips = find("clips");
   clips.hidden = finalVideoUrl !== undefined;
   if (job === undefined) clips.textContent = "";
   for (const [index, url] of videoUrls.entries()) {
@@ -59,15 +49,19 @@ function showJob(card: Card, { topic, facts, status, error, progress, final, ope
   }
 }
 
-function showPublishing(card: Card, { publish, platforms, go, outcome, posts }: Elements): void {
-  const { accounts = [], chosen, armedAt, isBusy, outcomes, job } = card;
+function showPublishing(card: Card, go: HTMLElement): void {
+  const { accounts = [], chosen, armedAt, isBusy, outcomes, job, publishText } = card;
   const published = job?.publishedTo ?? [];
-  publish.hidden = !isPublishable(card);
-  const names = namesByPlatform(accounts);
-  for (const [index, [platform, accountNames]] of [...names].entries()) {
-    const label = `${nameOf(platform)} ${accountNames.join(", ")}`.trim();
-    const toggle = childAt(platforms, index) ?? appendButton(platforms, "", () => choose(card, platform));
+  const toggles = find("platforms");
+  find("publish").hidden = !isPublishable(card);
+  // A post goes to a platform, not to an account.
+  const platforms = new Set(accounts.map(({ platform }) => platform));
+  for (const [index, platform] of Array.from(platforms).entries()) {
+    const own = accounts.filter((each) => each.platform === platform);
+    const names = own.flatMap(({ account }) => (typeof account === "string" ? quote(account) : []));
+    const toggle = childAt(toggles, index) ?? appendButton(toggles, "", () => choose(card, platform));
     const post = [...published, ...outcomes].find((each) => each.platform === platform && each.ok !== false);
+    const label = `${titleOf(platform)} ${names.join(", ")}`.trim();
     setText(toggle, post === undefined ? label : describePost(post));
     toggle.toggleAttribute("disabled", post !== undefined);
     toggle.ariaPressed = String(chosen.has(platform));
@@ -75,47 +69,39 @@ function showPublishing(card: Card, { publish, platforms, go, outcome, posts }: 
   // After a post there is nothing to press until another account is chosen.
   const hasPosted = outcomes.length > 0 && outcomes.every(({ ok }) => ok !== false);
   go.hidden = hasPosted && chosen.size === 0 && !isBusy;
-  outcome.className = hasPosted && card.publishText !== "" && !isBusy ? "posted" : "";
   setText(go, labelOfGo(card));
   go.ariaDisabled = String(isBusy || (card.accounts !== undefined && chosen.size === 0));
   go.className = armedAt === undefined ? "" : "armed";
-  setText(outcome, card.publishText);
+  const outcome = find("outcome");
+  outcome.className = hasPosted && publishText !== "" && !isBusy ? "posted" : "";
+  setText(outcome, publishText);
+  const posts = find("posts");
   posts.textContent = "";
   for (const post of published) {
     const { platform, url } = post;
-    const place = append(posts, "li", names.has(platform) ? "" : describePost(post));
-    if (url !== undefined) offerToOpen(card, place, url, `Open on ${nameOf(platform)}`);
+    const place = append(posts, "li", platforms.has(platform) ? "" : describePost(post));
+    if (url !== undefined) offerToOpen(card, place, url, `Open on ${titleOf(platform)}`);
   }
   // A host may cut off the card's end, so it scrolls there. An armed button stays under the pointer.
-  if (card.publishText !== "" && armedAt === undefined) scrollTo(0, document.body.scrollHeight);
+  if (publishText !== "" && armedAt === undefined) scrollTo(0, document.body.scrollHeight);
 }
 
 function labelOfGo({ accounts, chosen, armedAt, isBusy }: Card): string {
   if (isBusy) return "One moment…";
   if (accounts === undefined) return "Try again";
   if (chosen.size === 0) return "Choose an account";
-  const names = Array.from(chosen, nameOf).join(" and ");
+  const names = Array.from(chosen, titleOf).join(" and ");
   return armedAt === undefined ? `Publish on ${names}…` : `Yes, publish on ${names} now`;
 }
 
-/** The names of each platform's accounts, in quotation marks. A post goes to a platform, not to an account. */
-function namesByPlatform(accounts: readonly Account[]): ReadonlyMap<string, readonly string[]> {
-  const names = new Map<string, readonly string[]>();
-  for (const { platform, account } of accounts) {
-    const known = names.get(platform) ?? [];
-    names.set(platform, typeof account === "string" ? [...known, quote(account)] : known);
-  }
-  return names;
-}
-
 /** The platform's own spelling, or the service's id in quotation marks. */
-function nameOf(platform: string): string {
+function titleOf(platform: string): string {
   return Object.hasOwn(PLATFORM_TITLES, platform) ? (PLATFORM_TITLES[platform] ?? "") : quote(platform);
 }
 
 /** Without a link, only the service's word says that there is a post. */
 function describePost({ platform, url }: Post): string {
-  return `${nameOf(platform)}: ${url === undefined ? "may be posted: check the account" : "posted"}`;
+  return `${titleOf(platform)}: ${url === undefined ? "may be posted: check the account" : "posted"}`;
 }
 
 function describeOrder({ duration, style, language = "", voice }: Order): string {
