@@ -52,9 +52,9 @@ export function serveCalls({ config, clock, log, redact, writeLog, client }: Opt
   return {
     /** Answers what comes to this server of the connection. */
     attach(server: McpServer, era: ProtocolEra): void {
-      registerTools(server, application, tasks, elicitation);
-      registerResources(server, application);
-      registerPrompts(server, application);
+      registerTools(server, application, client, tasks, elicitation);
+      registerResources(server, application, client);
+      registerPrompts(server, application, client);
       registerCompletions(server, application);
       subscriptions.attach(server);
       tasks.attach(server, era);

@@ -4,63 +4,13 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
-  type McpServer,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { USUAL_WAIT_SECONDS } from "../tools/listing.ts";
 import { valueAt } from "../value-at.ts";
 import type { Hook } from "./transport.ts";
 
-export type Server = McpServer["server"];
 export type McpRequest = ServerContext["mcpReq"];
-
-export class ConnectedClient {
-  #capabilities: unknown;
-  /** Changes with each `initialize`, which certainly ends a conversation. */
-  conversation = 0;
-
-  /** Hooks for the transport. The key is the method. */
-  readonly hooks: Readonly<Record<string, Hook>> = {
-    initialize: {
-      inbound: (message) => {
-        this.#capabilities = valueAt(message, "params", "capabilities");
-        this.conversation += 1;
-      },
-    },
-    "server/discover": {
-      inbound: (message) => {
-        this.#capabilities = valueAt(message, "params", "_meta", CLIENT_CAPABILITIES_META_KEY);
-      },
-    },
-  };
-
-  get canAsk(): boolean {
-    return canShowForms(this.#capabilities);
-  }
-
-  /** True for a legacy client that declares tasks. A modern one declares them with each request. */
-  get hasLegacyTasks(): boolean {
-    return valueAt(this.#capabilities, "tasks") !== undefined;
-  }
-}
-
-/** True if a question can reach the user. */
-export function canAsk(server: Server, { envelope }: McpRequest): boolean {
-  // A legacy client declares its capabilities once, at initialize; a modern one with each request.
-  return canShowForms(valueAt(envelope, CLIENT_CAPABILITIES_META_KEY) ?? server.getClientCapabilities());
-}
-
-/** An empty `elicitation` means forms, as it did before there were modes. */
-function canShowForms(capabilities: unknown): boolean {
-  const modes = valueAt(capabilities, "elicitation");
-  if (typeof modes !== "object" || modes === null) return false;
-  return "form" in modes || !("url" in modes);
-}
-
-/** A legacy client gives its name once, at initialize; a modern one with each request. */
-export function clientInfo(server: Server, { envelope }: McpRequest): unknown {
-  return valueAt(envelope, CLIENT_INFO_META_KEY) ?? server.getClientVersion();
-}
 
 /** Most clients give up on a call after a minute, and some were measured to wait for four. */
 const LONG_WAIT_SECONDS = 240;
@@ -73,9 +23,57 @@ const PATIENT_CLIENTS: ReadonlyMap<unknown, boolean> = new Map([
   ["opencode", true],
 ]);
 
-export function maxWaitSeconds(clientInfo: unknown, getsProgress: boolean): number {
-  const needsProgress = PATIENT_CLIENTS.get(valueAt(clientInfo, "name"));
-  return needsProgress === false || (needsProgress === true && getsProgress)
-    ? LONG_WAIT_SECONDS
-    : USUAL_WAIT_SECONDS;
+export class ConnectedClient {
+  #capabilities: unknown;
+  #info: unknown;
+  #initializations = 0;
+
+  /** Hooks for the transport. The key is the method. */
+  readonly hooks: Readonly<Record<string, Hook>> = {
+    initialize: {
+      inbound: (message) => {
+        this.#capabilities = valueAt(message, "params", "capabilities");
+        this.#info = valueAt(message, "params", "clientInfo");
+        this.#initializations += 1;
+      },
+    },
+    "server/discover": {
+      inbound: (message) => {
+        this.#capabilities = valueAt(message, "params", "_meta", CLIENT_CAPABILITIES_META_KEY);
+      },
+    },
+  };
+
+  /**
+   * True if a question can reach the user. A legacy client declares its capabilities once, at initialize; a modern one
+   * with each request.
+   */
+  canAsk(request?: McpRequest): boolean {
+    const declared = valueAt(request?.envelope, CLIENT_CAPABILITIES_META_KEY) ?? this.#capabilities;
+    const modes = valueAt(declared, "elicitation");
+    if (typeof modes !== "object" || modes === null) return false;
+    // An empty `elicitation` means forms, as it did before there were modes.
+    return "form" in modes || !("url" in modes);
+  }
+
+  /** True for a legacy client that declares tasks. A modern one declares them with each request. */
+  get hasLegacyTasks(): boolean {
+    return valueAt(this.#capabilities, "tasks") !== undefined;
+  }
+
+  /** Its own name and version, which a modern client gives with each request. */
+  info({ envelope }: McpRequest): unknown {
+    return valueAt(envelope, CLIENT_INFO_META_KEY) ?? this.#info;
+  }
+
+  /** Another text once a conversation has certainly ended: with an `initialize`, and for a client of another name. */
+  conversation(request: McpRequest): string {
+    return JSON.stringify([this.#initializations, valueAt(this.info(request), "name")]);
+  }
+
+  maxWaitSeconds(request: McpRequest, getsProgress: boolean): number {
+    const needsProgress = PATIENT_CLIENTS.get(valueAt(this.info(request), "name"));
+    const isPatient = needsProgress === false || (needsProgress === true && getsProgress);
+    return isPatient ? LONG_WAIT_SECONDS : USUAL_WAIT_SECONDS;
+  }
 }

@@ -2,13 +2,13 @@
 // its answer and calls again; a legacy one gets it while its call waits. Only a yes to this question counts, or an
 // earlier one to a series.
 
-import { CLIENT_INFO_META_KEY, type InputRequiredResult, inputRequired } from "@modelcontextprotocol/server";
+import { type InputRequiredResult, inputRequired } from "@modelcontextprotocol/server";
 import { type Clock, pause, repeat } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { inSentences } from "../sentences.ts";
 import { type Consent, declinedError, type Question } from "../tools/question.ts";
 import { valueAt } from "../value-at.ts";
-import { canAsk, type ConnectedClient, type McpRequest, type Server } from "./connected-client.ts";
+import type { ConnectedClient, McpRequest } from "./connected-client.ts";
 import type { Progress } from "./progress.ts";
 
 /** Thrown by a tool to answer its call with a question. The client calls again with the answer. */
@@ -44,7 +44,7 @@ interface Series {
 interface Connection {
   readonly log: Log;
   readonly clock: Clock;
-  readonly client: Pick<ConnectedClient, "conversation">;
+  readonly client: Pick<ConnectedClient, "canAsk" | "conversation">;
 }
 
 /** The questions of one connection. */
@@ -67,16 +67,16 @@ export class Elicitation {
    * throws.
    */
   async confirm(
-    server: Server,
     request: McpRequest,
     progress: Progress,
     describe: () => Promise<Question>,
   ): Promise<Consent> {
+    const { client, clock } = this.#connection;
     const isModern = request.envelope !== undefined;
     const isAnswer =
       isModern && (request.inputResponses !== undefined || request.requestState() !== undefined);
-    const mayAsk = canAsk(server, request);
-    const conversation = this.#conversationOf(request);
+    const mayAsk = client.canAsk(request);
+    const conversation = client.conversation(request);
     if (this.#series?.conversation !== conversation) this.#series = undefined;
     if (!isAnswer && !mayAsk) return "not asked";
     const question = await describe();
@@ -89,7 +89,7 @@ export class Elicitation {
     // One form at a time, as its answer may make the others needless.
     const asked = question.yesToAll === undefined ? ask() : this.#lastOffer.then(ask);
     if (question.yesToAll !== undefined) this.#lastOffer = asked.catch(() => {});
-    const stop = repeat(this.#connection.clock, PROGRESS_MS, () => {
+    const stop = repeat(clock, PROGRESS_MS, () => {
       if (!request.signal.aborted) void progress.notify();
     });
     return asked.finally(stop);
@@ -104,12 +104,6 @@ export class Elicitation {
     const taken = this.#tooLate.filter(isAbout);
     this.#tooLate = this.#tooLate.filter((one) => !isAbout(one));
     return taken.length === 0 ? undefined : inSentences(...taken.map(({ tooLate }) => tooLate));
-  }
-
-  /** Changes when a conversation certainly ends. A modern client gives its name with each request. */
-  #conversationOf({ envelope }: McpRequest): string {
-    const name = valueAt(envelope, CLIENT_INFO_META_KEY, "name");
-    return JSON.stringify([this.#connection.client.conversation, name]);
   }
 
   /** The yes to a series that covers this question. */

@@ -46,7 +46,7 @@ export class Progress {
 
   /**
    * Notifies the client of how far the job is: one step per clip, and one for the end. Without a job, the call waits
-   * for the user. False if the client did not ask for progress, or has left.
+   * for the user. False if the client is not notified.
    */
   async notify(job?: Job): Promise<boolean> {
     const { _meta, notify } = this.#request;
@@ -62,9 +62,7 @@ export class Progress {
     this.#last = progress;
     const message = job === undefined ? "Waiting for the user's answer." : describeProgress(job);
     const params = { progressToken, progress, ...(end < Infinity && { total: end }), message };
-    return notify({ method: "notifications/progress", params }).then(
-      () => true,
-      () => false,
-    );
+    await notify({ method: "notifications/progress", params }).catch(() => {});
+    return true;
   }
 }

@@ -7,7 +7,7 @@ import { type Prompt, readArguments } from "../prompts/prompt.ts";
 import { JOB_ID, JOB_URI_TEMPLATE } from "../service/job.ts";
 import { findByWords } from "../service/spoken-words.ts";
 import type { Application } from "./application.ts";
-import { canAsk, clientInfo, maxWaitSeconds } from "./connected-client.ts";
+import type { ConnectedClient } from "./connected-client.ts";
 import { invalidParams } from "./results.ts";
 
 /** The SDK's own schema would refuse arguments that aren't texts. */
@@ -20,7 +20,11 @@ const getParams = () =>
   });
 
 /** All prompts lead to a new video, which a read-only server can't start. */
-export function registerPrompts({ server }: McpServer, { config }: Application): void {
+export function registerPrompts(
+  { server }: McpServer,
+  { config }: Application,
+  client: ConnectedClient,
+): void {
   if (config.readOnly) return;
   server.setRequestHandler(
     "prompts/get",
@@ -32,9 +36,9 @@ export function registerPrompts({ server }: McpServer, { config }: Application):
         throw invalidParams(`Invalid arguments for prompt ${name}: ${problems.join(", ")}`);
       const { description, text } = prompt.write(values, {
         ...config,
-        asksUser: config.confirmGenerate !== "off" && canAsk(server, mcpReq),
+        asksUser: config.confirmGenerate !== "off" && client.canAsk(mcpReq),
         // The waits that it names are those of get_video_status.
-        maxWaitSeconds: maxWaitSeconds(clientInfo(server, mcpReq), true),
+        maxWaitSeconds: client.maxWaitSeconds(mcpReq, true),
       });
       return { description, messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };
     },

@@ -9,7 +9,7 @@ import { describe } from "../tools/describe.ts";
 import { toResult } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
 import { CARD_URI, readCard } from "./card/card.ts";
-import { canAsk } from "./connected-client.ts";
+import type { ConnectedClient } from "./connected-client.ts";
 import { readError } from "./results.ts";
 import { JOB } from "./server.ts";
 
@@ -24,7 +24,11 @@ const LISTED_JOBS = 20;
 /** Clients read after each update, and cards every 3 s. */
 const FRESH_MS = 10_000;
 
-export function registerResources({ server }: McpServer, application: Application): void {
+export function registerResources(
+  { server }: McpServer,
+  application: Application,
+  client: ConnectedClient,
+): void {
   const { reader, jobs, config } = application;
   server.setRequestHandler("resources/list", async () => {
     await reader.refreshFromList(FRESH_MS);
@@ -34,7 +38,7 @@ export function registerResources({ server }: McpServer, application: Applicatio
   server.setRequestHandler("resources/read", async ({ params: { uri } }, { mcpReq }) => {
     if (uri === CATALOG_URI) return jsonContents(uri, catalog(config));
     // It isn't listed: clients show what they list to users and models, who have no use for it.
-    if (uri === CARD_URI && !config.readOnly) return readCard(application, canAsk(server, mcpReq));
+    if (uri === CARD_URI && !config.readOnly) return readCard(application, client.canAsk(mcpReq));
     const jobId = jobIdOf(uri);
     if (jobId === undefined) throw new ResourceNotFoundError(uri);
     try {

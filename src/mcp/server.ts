@@ -10,7 +10,7 @@ import { offered, USUAL_WAIT_SECONDS, waitLimit } from "../tools/listing.ts";
 import { DECLARATIONS, TOOL_SCHEMAS, type ToolSchema } from "../tools/tool-schemas.ts";
 import { VERSION, WEBSITE } from "../version.ts";
 import { APPS_EXTENSION, CARD_URI } from "./card/card.ts";
-import { canAsk, clientInfo, type ConnectedClient, maxWaitSeconds } from "./connected-client.ts";
+import type { ConnectedClient } from "./connected-client.ts";
 
 /** Wishes that no tool fulfils. The instructions name them, so that no model promises them. */
 const UNSUPPORTED = {
@@ -45,7 +45,7 @@ export function createServer(config: Config, era: ProtocolEra, client: Connected
       icons: [{ src: ICON, mimeType: "image/svg+xml", sizes: ["any"] }],
     },
     {
-      instructions: instructionsFor(config, asksBeforeOrders && client.canAsk),
+      instructions: instructionsFor(config, asksBeforeOrders && client.canAsk()),
       capabilities: {
         resources: { subscribe: true, listChanged: true },
         tools: { listChanged: false },
@@ -62,8 +62,8 @@ export function createServer(config: Config, era: ProtocolEra, client: Connected
   );
   const { server: protocol } = server;
   protocol.setRequestHandler("tools/list", (_request, { mcpReq }) => {
-    const maxWait = maxWaitSeconds(clientInfo(protocol, mcpReq), true);
-    const asksUser = asksBeforeOrders && canAsk(protocol, mcpReq);
+    const maxWait = client.maxWaitSeconds(mcpReq, true);
+    const asksUser = asksBeforeOrders && client.canAsk(mcpReq);
     /** A tool as this client sees it. */
     const toListing = (tool: (typeof DECLARATIONS)[number]) => {
       const { name, title, annotations, startsJob = false } = tool;

@@ -2,7 +2,7 @@
 // answers and routes the modern subscriptions/listen by itself: the transport shows what comes in and goes out.
 // Knows nothing of how jobs are polled.
 
-import { type JSONRPCMessage, type McpServer, ResourceNotFoundError } from "@modelcontextprotocol/server";
+import { type McpServer, ResourceNotFoundError } from "@modelcontextprotocol/server";
 import { jobIdOf } from "../service/job.ts";
 import type { Unsubscribe } from "../jobs/job-book.ts";
 import { hasEnded } from "../jobs/job-record.ts";
@@ -30,7 +30,7 @@ export class Subscriptions {
 
   constructor(application: Application) {
     this.#application = application;
-    this.#stopListening = application.jobs.on("change", (jobId) => this.#notifySoon(jobId));
+    this.#stopListening = application.jobs.on("change", (jobId) => this.#notify(jobId));
   }
 
   /** Serves resources/subscribe on a server of this connection, which also sends the notifications. */
@@ -51,7 +51,9 @@ export class Subscriptions {
   readonly hooks: Readonly<Record<string, Hook>> = {
     "subscriptions/listen": {
       inbound: (message) => {
-        if ("id" in message) for (const uri of urisOf(message)) this.#subscribe(listenKey(message.id), uri);
+        const uris = valueAt(message, "params", "notifications", "resourceSubscriptions");
+        if ("id" in message && Array.isArray(uris))
+          for (const uri of uris) this.#subscribe(listenKey(message.id), String(uri));
       },
       // A listen is answered when it ends or is refused.
       answered: (id) => this.#unsubscribe(listenKey(id)),
@@ -71,23 +73,21 @@ export class Subscriptions {
     this.#server = undefined;
   }
 
-  /** Notifies after the client's request was answered: until then the SDK would drop an update for it. */
-  #notifySoon(jobId: string): void {
-    setImmediate(() => this.#notify(jobId));
-  }
-
   /**
    * Notifies all subscribers of a job; the end is sent once per subscription. There is one exception: the SDK sends an
    * update to every listen that names the URI, so an earlier listen is notified again along with a later one.
    */
   #notify(jobId: string): void {
-    const done = hasEnded(this.#application.jobs.get(jobId));
-    const notified = this.#subscriptions.filter((one) => one.jobId === jobId && !one.notifiedOfEnd);
-    for (const subscription of notified) subscription.notifiedOfEnd = done;
-    for (const uri of new Set(notified.map((one) => one.uri)))
-      this.#server
-        ?.sendResourceUpdated({ uri })
-        .catch((error: unknown) => this.#application.log.debug("A notification was not sent.", error));
+    const { jobs, log } = this.#application;
+    // Until the client's request was answered, the SDK would drop an update for it.
+    setImmediate(() => {
+      const notified = this.#subscriptions.filter((one) => one.jobId === jobId && !one.notifiedOfEnd);
+      for (const subscription of notified) subscription.notifiedOfEnd = hasEnded(jobs.get(jobId));
+      for (const uri of new Set(notified.map((one) => one.uri)))
+        this.#server
+          ?.sendResourceUpdated({ uri })
+          .catch((error: unknown) => log.debug("A notification was not sent.", error));
+    });
   }
 
   /** Returns false if the URI isn't a job's. Subscribing again only restarts polling that had ended. */
@@ -101,7 +101,7 @@ export class Subscriptions {
     before?.unfollow();
     this.#subscriptions = [...this.#subscriptions.filter((one) => one !== before), subscription];
     // A subscriber after the end may have read an older state.
-    if (hasEnded(jobs.get(jobId))) this.#notifySoon(jobId);
+    if (hasEnded(jobs.get(jobId))) this.#notify(jobId);
     return true;
   }
 
@@ -109,12 +109,6 @@ export class Subscriptions {
     for (const one of this.#subscriptions) if (one.key === key) one.unfollow();
     this.#subscriptions = this.#subscriptions.filter((one) => one.key !== key);
   }
-}
-
-/** The URIs that a listen names. */
-function urisOf(message: JSONRPCMessage): string[] {
-  const uris = valueAt(message, "params", "notifications", "resourceSubscriptions");
-  return Array.isArray(uris) ? uris.map(String) : [];
 }
 
 /** Writes the id as JSON, since a string and a number are two ids. */

@@ -57,7 +57,11 @@ export class Tasks {
     /** Answers with what it returns for the task as it is now. */
     const serve = (method: string, answer: (task: Task, request: McpRequest) => Result | Promise<Result>) =>
       server.setRequestHandler(`tasks/${method}`, { params }, async ({ taskId }, { mcpReq }) => {
-        if (isModern) requireExtension(mcpReq);
+        if (isModern && !declaresExtension(mcpReq))
+          throw new MissingRequiredClientCapabilityError(
+            { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
+            `This method is for clients that declare the extension ${TASKS_EXTENSION} with the request.`,
+          );
         return answer(await this.#refresh(taskId, mcpReq.signal), mcpReq);
       });
     serve("get", async (task) => ({
@@ -180,12 +184,4 @@ function onWire(task: Task, isModern: boolean) {
 
 function declaresExtension({ envelope }: McpRequest): boolean {
   return valueAt(envelope, CLIENT_CAPABILITIES_META_KEY, "extensions", TASKS_EXTENSION) !== undefined;
-}
-
-function requireExtension(request: McpRequest): void {
-  if (declaresExtension(request)) return;
-  throw new MissingRequiredClientCapabilityError(
-    { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
-    `This method is for clients that declare the extension ${TASKS_EXTENSION} with the request.`,
-  );
 }

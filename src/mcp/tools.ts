@@ -7,7 +7,7 @@ import { cleanServiceText } from "../text.ts";
 import { toolsFor } from "../tools/catalog.ts";
 import { runTool, structureOf, type ToolContext } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
-import { clientInfo, maxWaitSeconds } from "./connected-client.ts";
+import type { ConnectedClient } from "./connected-client.ts";
 import { AskUser, type Elicitation } from "./elicitation.ts";
 import { Progress, waitWithProgress } from "./progress.ts";
 import { failureResult, invalidParams, successResult } from "./results.ts";
@@ -18,6 +18,7 @@ import { valueAt } from "../value-at.ts";
 export function registerTools(
   { server }: McpServer,
   application: Application,
+  client: ConnectedClient,
   tasks: Tasks,
   elicitation: Elicitation,
 ): void {
@@ -35,18 +36,17 @@ export function registerTools(
     };
     const progress = new Progress(mcpReq);
     const calledMs = clock.monotonicMs();
-    const info = clientInfo(server, mcpReq);
     // Fields that follow a spread would take longer than the rest of this.
     const context: ToolContext = Object.assign({}, application, {
       signal,
-      client: describeClient(info),
-      maxWaitSeconds: maxWaitSeconds(info, _meta?.progressToken !== undefined),
+      client: describeClient(client.info(mcpReq)),
+      maxWaitSeconds: client.maxWaitSeconds(mcpReq, _meta?.progressToken !== undefined),
       async waitForEnd(job, forMs) {
         // The client's time-out began with its call, and asking for the job has taken some of it.
         const leftMs = calledMs + forMs - clock.monotonicMs();
         return waitWithProgress(application, progress, { job, forMs: leftMs, signal });
       },
-      askUser: (question) => elicitation.confirm(server, mcpReq, progress, question),
+      askUser: (question) => elicitation.confirm(mcpReq, progress, question),
     } satisfies Partial<ToolContext>);
     try {
       const ran = await runTool(tool, params.arguments, context);

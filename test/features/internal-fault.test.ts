@@ -48,7 +48,7 @@ async function clientOfFaultyServer(): Promise<Client> {
   const connected = new ConnectedClient();
   const server = createServer(application.config, "legacy", connected);
   const elicitation = new Elicitation({ ...application, client: connected });
-  registerTools(server, application, new Tasks(application, connected), elicitation);
+  registerTools(server, application, connected, new Tasks(application, connected), elicitation);
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
   const client = new Client({ name: "test", version: "1.0.0" });
   onTestFinished(() => client.close());

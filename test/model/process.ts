@@ -12,7 +12,6 @@ import { JournalFiles } from "../../src/idempotency/journal-files.ts";
 import type { PrivateFolder } from "../../src/disk.ts";
 import { type Published, PublishOnce } from "../../src/idempotency/publish-once.ts";
 import { Guard } from "../../src/idempotency/guard.ts";
-import type { Server } from "../../src/mcp/connected-client.ts";
 import { Elicitation } from "../../src/mcp/elicitation.ts";
 import type { Progress } from "../../src/mcp/progress.ts";
 import type { StartedJob, Job, Publication } from "../../src/service/responses.ts";
@@ -263,7 +262,7 @@ class Process {
       log: { debug() {}, info() {}, warn() {}, error() {} },
       // The user answers before anything times out.
       clock: { now, monotonicMs: () => 0, after: () => () => {} },
-      client: { conversation: 1 },
+      client: { canAsk: () => true, conversation: () => "1" },
     });
     const elicitation = this.#elicitation;
     return async ({ key, repeat }) => {
@@ -285,13 +284,12 @@ class Process {
         return { action: "accept", content: { decision: own } };
       };
       // eslint-disable-next-line typescript/no-unsafe-type-assertion -- all that Elicitation uses of them
-      const [server, request, progress] = [
-        { getClientCapabilities: () => ({ elicitation: {} }) },
+      const [request, progress] = [
         { signal: new AbortController().signal, send },
         { notify() {} },
-      ] as unknown as [Server, ServerContext["mcpReq"], Progress];
+      ] as unknown as [ServerContext["mcpReq"], Progress];
       call.consent = "refused";
-      await elicitation.confirm(server, request, progress, async () => ({
+      await elicitation.confirm(request, progress, async () => ({
         ...question,
         ...(offersSeries && { yesToAll: "series" }),
       }));

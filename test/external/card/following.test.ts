@@ -29,7 +29,7 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     await says(card, "Rendering: 3 of 6 clips ready.");
     await plays(card, chat, "Clip 2");
     expect(await card.locator("#topic, #facts").allInnerTexts()).toEqual([
-      "La mer est salée parce que la pluie dissout peu à peu le sel des roches. La…",
+      "La mer est salée parce que la pluie dissout peu à peu le sel des roches. La mer…",
       "Sandbox · 45 s · story · French · voice charlotte",
     ]);
     passMinute();

@@ -129,7 +129,7 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
     [
       "without what is seen in it",
       `${WANTED} [rain [on black] rock]. Rivers. [a delta]`,
-      `${WANTED}. Rivers.`,
+      `${WANTED} . Rivers.`,
     ],
     ["cut in a script of many marks", HINDI, firstSpokenWords(HINDI)],
   ])(
