@@ -15,7 +15,6 @@ interface Subscription {
   /** A legacy client has one subscription per URI, a modern one any number, each with an id and many URIs. */
   readonly key: string;
   readonly uri: string;
-  readonly jobId: string;
   readonly unfollow: Unsubscribe;
   /** True if the client was notified of the end. */
   notifiedOfEnd: boolean;
@@ -81,7 +80,7 @@ export class Subscriptions {
     const { jobs, log } = this.#application;
     // Until the client's request was answered, the SDK would drop an update for it.
     setImmediate(() => {
-      const notified = this.#subscriptions.filter((one) => one.jobId === jobId && !one.notifiedOfEnd);
+      const notified = this.#subscriptions.filter((one) => jobIdOf(one.uri) === jobId && !one.notifiedOfEnd);
       for (const subscription of notified) subscription.notifiedOfEnd = hasEnded(jobs.get(jobId));
       for (const uri of new Set(notified.map((one) => one.uri)))
         this.#server
@@ -97,7 +96,7 @@ export class Subscriptions {
     if (jobId === undefined) return false;
     const before = this.#subscriptions.find((one) => one.key === key && one.uri === uri);
     const { notifiedOfEnd = false } = before ?? {};
-    const subscription = { key, uri, jobId, unfollow: poller.follow(jobId), notifiedOfEnd };
+    const subscription = { key, uri, unfollow: poller.follow(jobId), notifiedOfEnd };
     before?.unfollow();
     this.#subscriptions = [...this.#subscriptions.filter((one) => one !== before), subscription];
     // A subscriber after the end may have read an older state.

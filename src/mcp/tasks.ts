@@ -24,13 +24,11 @@ import { TASKS_EXTENSION } from "./server.ts";
 import { valueAt } from "../value-at.ts";
 
 /** A task, without what each protocol has other names for. */
-interface Task {
-  readonly taskId: string;
-  readonly status: "working" | "completed" | "cancelled";
-  readonly statusMessage: string;
-  readonly createdAt: string;
-  readonly lastUpdatedAt: string;
-}
+type Task = Readonly<
+  Record<"taskId" | "statusMessage" | "createdAt" | "lastUpdatedAt", string> & {
+    status: "working" | "completed" | "cancelled";
+  }
+>;
 
 /** The answers come from the job book, so a client may ask more often than the service is polled. */
 const POLL_INTERVAL_MS = 2_000;
@@ -118,13 +116,12 @@ export class Tasks {
     if (!JOB_ID.test(id)) throw unknown;
     const taskId = jobIdFrom(id);
     const { jobs, reader } = this.#application;
-    const { state: known } = jobs.get(taskId);
-    try {
-      // Asks once for what this process has not seen, as after a restart, and for a finished video's link.
-      if (known?.done !== false) await reader.readRecent(taskId, Infinity, signal);
-    } catch (error) {
-      if (known?.done !== true) throw readError(error, unknown, this.#application);
-    }
+    const isDone = jobs.get(taskId).state?.done;
+    // Asks once for what this process has not seen, as after a restart, and for a finished video's link.
+    if (isDone !== false)
+      await reader.readRecent(taskId, Infinity, signal).catch((error: unknown) => {
+        if (isDone !== true) throw readError(error, unknown, this.#application);
+      });
     this.#follow(taskId);
     return this.#taskOf(taskId);
   }

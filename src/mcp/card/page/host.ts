@@ -67,13 +67,9 @@ function failureOf(meta: FailureMeta = {}): Error {
 }
 
 /** The arguments of generate_video, as a model may write them, or as the server has read them. */
-export interface Order {
-  readonly topic?: string;
-  readonly duration?: number | string;
-  readonly style?: string;
-  readonly language?: string;
-  readonly voice?: string;
-}
+export type Order = Readonly<
+  Partial<Record<"topic" | "style" | "language" | "voice", string> & { duration: number | string }>
+>;
 
 /** Refuses a field that no result has. */
 type Known<Shape extends { readonly [Name in keyof Shape]: Name extends FieldName ? unknown : never }> =
