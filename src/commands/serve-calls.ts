@@ -9,7 +9,7 @@ import { errnoOf } from "../errors.ts";
 import type { Log, OwnLog } from "../log.ts";
 import type { ConnectedClient } from "../mcp/connected-client.ts";
 import { Elicitation } from "../mcp/elicitation.ts";
-import { registerCompletions, registerPrompts } from "../mcp/prompts.ts";
+import { registerPrompts } from "../mcp/prompts.ts";
 import { registerResources } from "../mcp/resources.ts";
 import { Subscriptions } from "../mcp/subscriptions.ts";
 import { Tasks } from "../mcp/tasks.ts";
@@ -55,7 +55,6 @@ export function serveCalls({ config, clock, log, redact, writeLog, client }: Opt
       registerTools(server, application, client, tasks, elicitation);
       registerResources(server, application, client);
       registerPrompts(server, application, client);
-      registerCompletions(server, application);
       subscriptions.attach(server);
       tasks.attach(server, era);
     },

@@ -1,5 +1,5 @@
-// What is known of a client: what it says of itself when it connects, which the SDK passes on only after the server
-// was made, and what clients of its name were measured to do.
+// Holds what a client says of itself when it connects, which the SDK passes on only after the server was made, and
+// what clients of its name were measured to do.
 
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -44,10 +44,7 @@ export class ConnectedClient {
     },
   };
 
-  /**
-   * True if a question can reach the user. A legacy client declares its capabilities once, at initialize; a modern one
-   * with each request.
-   */
+  /** True if a question can reach the user. A modern client declares its capabilities with each request. */
   canAsk(request?: McpRequest): boolean {
     const declared = valueAt(request?.envelope, CLIENT_CAPABILITIES_META_KEY) ?? this.#capabilities;
     const modes = valueAt(declared, "elicitation");
@@ -66,7 +63,7 @@ export class ConnectedClient {
     return valueAt(envelope, CLIENT_INFO_META_KEY) ?? this.#info;
   }
 
-  /** Another text once a conversation has certainly ended: with an `initialize`, and for a client of another name. */
+  /** Changes once a conversation has certainly ended: by an `initialize`, or for a client of another name. */
   conversation(request: McpRequest): string {
     return JSON.stringify([this.#initializations, valueAt(this.info(request), "name")]);
   }

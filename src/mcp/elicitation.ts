@@ -3,17 +3,16 @@
 // earlier one to a series.
 
 import { type InputRequiredResult, inputRequired } from "@modelcontextprotocol/server";
-import { type Clock, pause, repeat } from "../clock.ts";
-import type { Log } from "../log.ts";
+import { pause, repeat } from "../clock.ts";
 import { inSentences } from "../sentences.ts";
 import { type Consent, declinedError, type Question } from "../tools/question.ts";
 import { valueAt } from "../value-at.ts";
+import type { Application } from "./application.ts";
 import type { ConnectedClient, McpRequest } from "./connected-client.ts";
 import type { Progress } from "./progress.ts";
 
 /** Thrown by a tool to answer its call with a question. The client calls again with the answer. */
 export class AskUser extends Error {
-  override readonly name = "AskUser";
   readonly result: InputRequiredResult;
 
   constructor(result: InputRequiredResult) {
@@ -41,11 +40,9 @@ interface Series {
 }
 
 /** The parts of a connection that its questions need. */
-interface Connection {
-  readonly log: Log;
-  readonly clock: Clock;
+type Connection = Pick<Application, "log" | "clock"> & {
   readonly client: Pick<ConnectedClient, "canAsk" | "conversation">;
-}
+};
 
 /** The questions of one connection. */
 export class Elicitation {
@@ -95,10 +92,7 @@ export class Elicitation {
     return asked.finally(stop);
   }
 
-  /**
-   * Returns the sentences about late yeses once each: about a job for a result or call that names it, about an order
-   * for any.
-   */
+  /** Returns the sentences about late yeses once each: about a job for a call that names it, about an order for any. */
   takeTooLate(names: (jobId: string) => boolean): string | undefined {
     const isAbout = ({ jobId }: Question) => jobId === undefined || names(jobId);
     const taken = this.#tooLate.filter(isAbout);

@@ -10,47 +10,16 @@ import type { Application } from "./application.ts";
 import type { ConnectedClient } from "./connected-client.ts";
 import { invalidParams } from "./results.ts";
 
-/** The SDK's own schema would refuse arguments that aren't texts. */
-const getParams = () =>
-  z.looseObject({
-    name: z.string(),
-    arguments: z
-      .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String))
-      .default({}),
-  });
-
-/** All prompts lead to a new video, which a read-only server can't start. */
-export function registerPrompts(
-  { server }: McpServer,
-  { config }: Application,
-  client: ConnectedClient,
-): void {
-  if (config.readOnly) return;
-  server.setRequestHandler(
-    "prompts/get",
-    { params: getParams() },
-    ({ name, arguments: given }, { mcpReq }) => {
-      const prompt = findPrompt(name);
-      const { values, problems } = readArguments(prompt, given);
-      if (problems.length > 0)
-        throw invalidParams(`Invalid arguments for prompt ${name}: ${problems.join(", ")}`);
-      const { description, text } = prompt.write(values, {
-        ...config,
-        asksUser: config.confirmGenerate !== "off" && client.canAsk(mcpReq),
-        // The waits that it names are those of get_video_status.
-        maxWaitSeconds: client.maxWaitSeconds(mcpReq, true),
-      });
-      return { description, messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };
-    },
-  );
-}
-
 /** The protocol's limit. */
 const MAX_VALUES = 100;
 /** Clients complete with every keystroke. */
 const FRESH_MS = 10_000;
 
-export function registerCompletions({ server }: McpServer, { config, jobs, reader }: Application): void {
+export function registerPrompts(
+  { server }: McpServer,
+  { config, jobs, reader }: Application,
+  client: ConnectedClient,
+): void {
   const recentVideos = () =>
     jobs
       .recent(MAX_VALUES)
@@ -67,10 +36,27 @@ export function registerCompletions({ server }: McpServer, { config, jobs, reade
       await reader.refreshFromList(FRESH_MS);
       values = findByWords(argument.value, recentVideos()).map(({ jobId }) => jobId);
     }
-    const { length } = values;
-    return {
-      completion: { values: values.slice(0, MAX_VALUES), total: length, hasMore: length > MAX_VALUES },
-    };
+    const { length: total } = values;
+    return { completion: { values: values.slice(0, MAX_VALUES), total, hasMore: total > MAX_VALUES } };
+  });
+  // All prompts lead to a new video, which a read-only server can't start.
+  if (config.readOnly) return;
+  // The SDK's own schema would refuse arguments that aren't texts.
+  const text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+  const params = z.looseObject({ name: z.string(), arguments: z.record(z.string(), text).default({}) });
+  server.setRequestHandler("prompts/get", { params }, ({ name, arguments: given }, { mcpReq }) => {
+    const prompt = findPrompt(name);
+    const { values, problems } = readArguments(prompt, given);
+    if (problems.length > 0)
+      throw invalidParams(`Invalid arguments for prompt ${name}: ${problems.join(", ")}`);
+    const { description, text: words } = prompt.write(values, {
+      ...config,
+      asksUser: config.confirmGenerate !== "off" && client.canAsk(mcpReq),
+      // The waits that it names are those of get_video_status.
+      maxWaitSeconds: client.maxWaitSeconds(mcpReq, true),
+    });
+    const content = { type: "text" as const, text: words };
+    return { description, messages: [{ role: "user" as const, content }] };
   });
 }
 

@@ -14,11 +14,12 @@ import { readError } from "./results.ts";
 import { JOB } from "./server.ts";
 
 export const CATALOG_URI = "faceless://catalog";
-const JSON_TYPE = "application/json";
 const CATALOG = {
+  uri: CATALOG_URI,
+  name: "catalog",
   title: "Options of a video",
   description: "What can be chosen for a video: values, limits and defaults.",
-  mimeType: JSON_TYPE,
+  mimeType: JOB.mimeType,
 };
 const LISTED_JOBS = 20;
 /** Clients read after each update, and cards every 3 s. */
@@ -33,7 +34,7 @@ export function registerResources(
   server.setRequestHandler("resources/list", async () => {
     await reader.refreshFromList(FRESH_MS);
     const recent = jobs.recent(LISTED_JOBS).map(toListing);
-    return { resources: [{ uri: CATALOG_URI, name: "catalog", ...CATALOG }, ...recent] };
+    return { resources: [CATALOG, ...recent] };
   });
   server.setRequestHandler("resources/read", async ({ params: { uri } }, { mcpReq }) => {
     if (uri === CATALOG_URI) return jsonContents(uri, catalog(config));
@@ -51,7 +52,7 @@ export function registerResources(
 }
 
 function jsonContents(uri: string, value: object) {
-  return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(value) }] };
+  return { contents: [{ uri, mimeType: JOB.mimeType, text: JSON.stringify(value) }] };
 }
 
 function toListing(record: JobRecord) {

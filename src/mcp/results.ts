@@ -1,14 +1,7 @@
 // Turns the results of tools, and what calls and reads throw, into results and errors of the protocol.
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import {
-  type BridgeError,
-  describeFailure,
-  describeOutcome,
-  type Effect,
-  errorMeta,
-  toBridgeError,
-} from "../errors.ts";
+import { describeFailure, describeOutcome, type Effect, errorMeta, toBridgeError } from "../errors.ts";
 import { type Audience, inSentences, type Text, textFor } from "../sentences.ts";
 import { inWordsOfForm } from "../settings/form.ts";
 import { cutText } from "../text.ts";
@@ -27,13 +20,16 @@ export function successResult(structuredContent: Readonly<Record<string, unknown
 /** The maximum number of characters of a failure, whatever it quotes. */
 const MAX_FAILURE = 5_000;
 
-type Surroundings = Pick<Application, "clock"> & { config: Pick<Application["config"], "isBundle"> };
+type Surroundings = Pick<Application, "clock" | "log"> & { config: Pick<Application["config"], "isBundle"> };
 
-/** Says the failure to the model, and in `meta` to programs and to the person who sees the card. */
-function explain(failure: BridgeError, effect: Effect, { config, clock }: Surroundings) {
+/** Logs a failure and says it to the model, and in `meta` to programs and to the person who sees the card. */
+function explain(error: unknown, effect: Effect, { config, clock, log }: Surroundings) {
+  const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
+  log.info(failure.message, failure.cause);
   const words = (audience: Audience, text: Text) =>
     config.isBundle ? inWordsOfForm(textFor(audience, text)) : textFor(audience, text);
   return {
+    failure,
     text: cutText(words("model", describeFailure(failure, effect, clock.now())), MAX_FAILURE),
     meta: {
       "faceless/error": errorMeta(failure),
@@ -44,30 +40,24 @@ function explain(failure: BridgeError, effect: Effect, { config, clock }: Surrou
 
 /** `addition`: further sentences for the model. */
 export function failureResult(
-  failure: BridgeError,
+  error: unknown,
   effect: Effect,
   application: Surroundings,
   addition?: string,
 ): CallToolResult {
-  const { text, meta } = explain(failure, effect, application);
-  return {
-    content: [{ type: "text", text: inSentences(text, addition) }],
-    isError: true,
-    _meta: meta,
-  };
+  const { text, meta } = explain(error, effect, application);
+  return { content: [{ type: "text", text: inSentences(text, addition) }], isError: true, _meta: meta };
 }
 
 /** A failed read as a JSON-RPC error: `unknown` if the service has no such job. */
 export function readError(
   error: unknown,
   unknown: ProtocolError,
-  application: Pick<Application, "config" | "clock" | "log">,
+  application: Surroundings,
   data: Record<string, unknown> = {},
 ): ProtocolError {
-  const failure = toBridgeError(error, "rejected");
+  const { failure, text, meta } = explain(error, "reads", application);
   if (failure.facts.code === "not_found" && !failure.facts.retryable) return unknown;
-  application.log.info(failure.message, failure.cause);
-  const { text, meta } = explain(failure, "reads", application);
   return new ProtocolError(ProtocolErrorCode.InternalError, text, { ...data, ...meta });
 }
 

@@ -1,7 +1,6 @@
 // Calls the tools. Their arguments are checked by runTool, so that a refusal looks like any other failure.
 
 import type { McpServer } from "@modelcontextprotocol/server";
-import { toBridgeError } from "../errors.ts";
 import { inSentences } from "../sentences.ts";
 import { cleanServiceText } from "../text.ts";
 import { toolsFor } from "../tools/catalog.ts";
@@ -27,7 +26,6 @@ export function registerTools(
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const tool = tools.find(({ name }) => name === params.name);
     if (tool === undefined) throw invalidParams(`Tool ${params.name} not found`);
-    const { name, effect } = tool;
     const { signal, _meta } = mcpReq;
     /** The sentences about yeses that came too late. Each is said once, so not to a call that has ended. */
     const takeTooLate = (result: object = {}) => {
@@ -63,9 +61,7 @@ export function registerTools(
       return tasks.answer(result, mcpReq, progress, valueAt(params, "task") !== undefined);
     } catch (error) {
       if (error instanceof AskUser) return error.result;
-      const failure = toBridgeError(error, effect === "reads" ? "rejected" : "unknown");
-      log.info(`${name}: ${failure.message}`, failure.cause);
-      return failureResult(failure, effect, application, takeTooLate());
+      return failureResult(error, tool.effect, application, takeTooLate());
     }
   });
 }

@@ -46,10 +46,7 @@ async function findMediaOrigins({ service, jobs, reader }: Application): Promise
   const links = jobs
     .recent(RECENT_JOBS)
     .flatMap(({ state, link }) => [...(state?.videoUrls ?? []), state?.audioUrl, link?.url]);
+  const originOf = (link = "") => (URL.canParse(link) ? new URL(link).origin : "");
   const origins = [own, ...links.map(originOf)].filter((origin) => ORIGIN.test(origin));
   return [...new Set(origins)].slice(0, MAX_ORIGINS);
-}
-
-function originOf(link: string | undefined): string {
-  return link !== undefined && URL.canParse(link) ? new URL(link).origin : "";
 }

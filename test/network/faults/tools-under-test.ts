@@ -105,9 +105,8 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = tr
       (ran) => successResult(structureOf(ran)),
       (thrown: unknown) => {
         const failure = toBridgeError(thrown, tool.effect === "reads" ? "rejected" : "unknown");
-        log.info(`${tool.name}: ${failure.message}`, failure.cause);
         error = modelFacts(failure.facts);
-        return failureResult(failure, tool.effect, { clock, config: { isBundle: false } });
+        return failureResult(failure, tool.effect, { clock, log, config: { isBundle: false } });
       },
     );
     const json = redact(JSON.stringify(result));

@@ -59,23 +59,20 @@ export async function read(card: Card): Promise<void> {
   card.error = "";
   try {
     const id = card.id || (await findJob(card));
-    if (id !== "") await readInto(card, id);
+    const job = id === "" ? undefined : await readJob(card.host, id, card.can.serverResources !== undefined);
+    if (card.id === "" && card.isSearching) card.id = id;
+    // The result may have come meanwhile: it is more reliable.
+    if (job !== undefined && card.id === id) {
+      card.job = job;
+      card.error = job.followingEnded ?? "";
+      if (!job.done) card.misses = 0;
+    }
   } catch (error) {
     // eslint-disable-next-line typescript/no-unsafe-type-assertion -- of the host, or of a call
     if (card.misses > 1) card.error = `Can't look it up: ${(error as Failure).message}`;
   }
   card.isReading = false;
   card.show();
-}
-
-async function readInto(card: Card, id: string): Promise<void> {
-  const job = await readJob(card.host, id, card.can.serverResources !== undefined);
-  if (card.id === "" && card.isSearching) card.id = id;
-  // The result may have come meanwhile: it is more reliable.
-  if (card.id !== id) return;
-  card.job = job;
-  if (job.followingEnded !== undefined) card.error = job.followingEnded;
-  if (!job.done) card.misses = 0;
 }
 
 /** The id of the newest video of this topic that was ordered since the card was opened, or "". */

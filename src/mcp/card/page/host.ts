@@ -1,5 +1,5 @@
-// The host of the card: JSON-RPC over postMessage, as MCP Apps specifies it. Through it the card calls our server,
-// which has checked its answers. Hosts may strip a result's structure and _meta.
+// The host of the card: JSON-RPC over postMessage, as MCP Apps specifies it. The card calls our server through
+// it, which has checked its answers. Hosts may strip a result's structure and _meta.
 
 import type { FieldName } from "../../../service/fields.ts";
 import { jobUri } from "../../../service/job.ts";

@@ -63,8 +63,8 @@ async function publish(card: Card): Promise<void> {
   const question = hasFlag("asks") ? " If your app asks, answer there." : "";
   await runBusy(card, `Publishing…${question}`, async () => {
     const call = callTool(host, "publish_video", { jobId: id, platforms: [...chosen] });
-    const answer: Answer = await call.catch(({ message, outcome }: Failure) => ({
-      summary: message,
+    const answer: Answer = await call.catch(({ message: summary, outcome }: Failure) => ({
+      summary,
       outcome,
     }));
     const { summary = "", results = [], outcome } = answer;
