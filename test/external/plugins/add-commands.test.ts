@@ -59,6 +59,6 @@ test.each(CLIENTS)(
     expect(withAccount.stdout).not.toMatch(/the sandbox|^fail/m);
     // opencode's command leaves out its permission, without which nobody asks.
     expect(withAccount.stdout.includes("nobody asks you")).toBe(client === "opencode");
-    expect(again.stderr.includes("Leave your entry as it is")).toBe(client !== "opencode");
+    expect(again.stderr.includes("Keep the key that your entry has.")).toBe(client === "codex");
   },
 );
