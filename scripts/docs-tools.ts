@@ -6,11 +6,10 @@ import { PROMPTS } from "../src/prompts/catalog.ts";
 import { FIELDS } from "../src/service/fields.ts";
 import { CATALOG_VOICES, DURATION, EXAMPLE_LANGUAGES } from "../src/service/options.ts";
 import { textFor } from "../src/sentences.ts";
-import { toolsFor } from "../src/tools/catalog.ts";
+import { TOOLS } from "../src/tools/catalog.ts";
 import type { Tool } from "../src/tools/tool.ts";
 import { table } from "./markdown.ts";
 
-const TOOLS = toolsFor({ readOnly: false, noPublish: false });
 const ANY_CALL: readonly string[] = ["reads", "spends", "publishes"];
 const PAID_OR_PUBLIC: readonly string[] = ["spends", "publishes"];
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import manifest from "../package.json" with { type: "json" };
 import { textFor } from "../src/sentences.ts";
-import { toolsFor } from "../src/tools/catalog.ts";
+import { TOOLS } from "../src/tools/catalog.ts";
 import page from "./mcpb/manifest.json" with { type: "json" };
 import { settingsPage } from "./settings-forms.ts";
 
@@ -28,7 +28,6 @@ for (const [to, from] of Object.entries(FILES))
 const { version, description, keywords, homepage, license, engines } = manifest;
 const { env, user_config } = settingsPage();
 const { compatibility, server, ...texts } = page;
-const tools = toolsFor({ readOnly: false, noPublish: false });
 const staged = {
   ...texts,
   version,
@@ -39,6 +38,6 @@ const staged = {
   server: { ...server, mcp_config: { ...server.mcp_config, env } },
   user_config,
   compatibility: { ...compatibility, runtimes: { node: engines.node } },
-  tools: tools.map((tool) => ({ name: tool.name, description: textFor("model", tool.description) })),
+  tools: TOOLS.map((tool) => ({ name: tool.name, description: textFor("model", tool.description) })),
 };
 writeFileSync(join(folder, "manifest.json"), `${JSON.stringify(staged, null, 2)}\n`);

@@ -11,13 +11,14 @@ import {
   readArguments,
   UsageError,
 } from "../command-line.ts";
-import { NO_FLAGS, readConfig } from "../config.ts";
+import { readConfig } from "../config.ts";
 import { cancelledError, errnoOf } from "../errors.ts";
 import { textFor } from "../sentences.ts";
 import { quote } from "../text.ts";
 import { type Field, TOOL_SCHEMAS } from "../tools/tool-schemas.ts";
-import { toolsFor } from "../tools/catalog.ts";
+import { TOOLS } from "../tools/catalog.ts";
 import { getVideoStatus } from "../tools/get-video-status.ts";
+import { offered } from "../tools/listing.ts";
 import type { Tool } from "../tools/tool.ts";
 import { helpLines, optionRows, table } from "./help.ts";
 import type { Host } from "./host.ts";
@@ -27,15 +28,15 @@ export type Call = Exclude<Awaited<ReturnType<typeof readCall>>, string>;
 /** The call, or the help that was asked for. Throws a UsageError. */
 export async function readCall(argv: readonly string[], host: Host) {
   const name = argv.find((word) => !word.startsWith("-"));
-  const tool = toolsFor(NO_FLAGS).find((candidate) => candidate.name === name);
+  const tool = TOOLS.find((candidate) => candidate.name === name);
   const unknown = new UsageError(`unknown ${describe("tool", name ?? "")}`);
   if (name !== undefined && tool === undefined) throw unknown;
   const own: Options = { ...COMMANDS.call.options, help: ABOUT.help };
   const given = readArguments(argv, name ?? "call", { ...(tool && optionsOf(tool)), ...own });
   const flags = flagsFrom(given);
-  const offered = toolsFor(flags);
-  if (tool === undefined) return helpOf(offered);
-  if (!offered.includes(tool)) throw unknown;
+  const tools = offered(TOOLS, flags);
+  if (tool === undefined) return helpOf(tools);
+  if (!tools.includes(tool)) throw unknown;
   if (given.has("help")) return helpOf([tool]);
   const words = given.words.filter((word) => word !== name);
   const surplus = words.find((word) => word !== "-");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { NO_FLAGS, readConfig } from "../config.ts";
 import { stateOf } from "../service/job.ts";
 import { inSentences } from "../sentences.ts";
-import { toolsFor } from "../tools/catalog.ts";
+import { TOOLS } from "../tools/catalog.ts";
 import { generateVideo } from "../tools/generate-video.ts";
 import { listConnectedPlatforms } from "../tools/list-connected-platforms.ts";
 import { listVideos } from "../tools/list-videos.ts";
@@ -76,7 +76,7 @@ async function drive({ run, follow }: LocalTools, ui: TerminalUi, timeoutMs: num
   /** Shows an answer without its next step, which the demo takes by itself. */
   const show = (title: string, { fields, summary }: ToolResult) =>
     ui.step(title, asText({ fields, summary }).split("\n"));
-  const names = toolsFor(NO_FLAGS).map(({ name }) => name);
+  const names = TOOLS.map(({ name }) => name);
   ui.step("Your AI client starts the server and finds its tools", [names.join(", ")]);
   ui.step(`The prompt write_video_topic tells it how to make a good topic of "${SUBJECT}"`, [
     "It writes one and shows it to you:",

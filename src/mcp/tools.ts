@@ -3,7 +3,8 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { inSentences } from "../sentences.ts";
 import { cleanServiceText } from "../text.ts";
-import { toolsFor } from "../tools/catalog.ts";
+import { TOOLS } from "../tools/catalog.ts";
+import { offered } from "../tools/listing.ts";
 import { runTool, structureOf, type ToolContext } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
 import type { ConnectedClient } from "./connected-client.ts";
@@ -22,7 +23,7 @@ export function registerTools(
   elicitation: Elicitation,
 ): void {
   const { log, config, clock } = application;
-  const tools = toolsFor(config);
+  const tools = offered(TOOLS, config);
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const tool = tools.find(({ name }) => name === params.name);
     if (tool === undefined) throw invalidParams(`Tool ${params.name} not found`);

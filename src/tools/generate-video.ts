@@ -3,9 +3,9 @@
 import * as z from "zod";
 import { jobUri, stateOf } from "../service/job.ts";
 import { confirmOrder, STALE_CODE_SENTENCE } from "../errors.ts";
-import type { AlreadyStarted, OrderPlan, OrderWarning } from "../idempotency/generate-once.ts";
+import type { OrderPlan, OrderWarning } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
-import type { Job, Order } from "../service/responses.ts";
+import type { Order } from "../service/responses.ts";
 import { firstSpokenWords, spokenTextOf } from "../service/spoken-words.ts";
 import { countSpoken, speakingRate } from "../service/words.ts";
 import { inSentences, say, type Text } from "../sentences.ts";
@@ -14,7 +14,7 @@ import { languageCode, languageName } from "../service/languages.ts";
 import { asMusic, asOneOf, asSeconds, asText, asVoice, fromText, unlessNull } from "./arguments.ts";
 import { askForConsent, confirmArgument } from "./arguments.ts";
 import { describe, describeEarlierJob, videoIn, waitFor } from "./describe.ts";
-import { defineTool, type Guidance, guidanceFields, invalidInput, type ToolContext } from "./tool.ts";
+import { defineTool, guidanceFields, invalidInput, type ToolContext } from "./tool.ts";
 import type { Consent, Question } from "./question.ts";
 
 /** One yes is enough: if this server asks the user, the model doesn't. */
@@ -151,14 +151,25 @@ export const generateVideo = defineTool({
         result: { ...started.startedJob, resourceUri: jobUri(jobId) },
       };
     }
-    const { jobId, job } = started;
+    const { jobId, job, ageMs, count, code } = started;
     const latest = typeof job === "object" ? job : undefined;
+    if (latest?.done === true) await jobs.readJournal();
+    const others = count > 1 ? ` (the newest of ${count})` : "";
+    const [state, step] = describeEarlierJob(started, `ordered ${describeAge(ageMs)}${others}`);
     return {
-      ...describeEarlier(started, config, confirm !== undefined),
+      summary: inSentences(
+        `No new ${videoIn(config)} was started${config.sandbox ? "" : " or paid for"}: ${state}`,
+        confirm !== undefined && STALE_CODE_SENTENCE,
+      ),
+      nextStep: inSentences(
+        step,
+        say`Only if [the user wants|you want] another like it, ${confirmOrder(code)}.`,
+      ),
       result: {
         jobId,
         status: latest?.status ?? "unknown",
-        ...(latest?.done === true && (await describeEnded(latest, context))),
+        ...(latest?.done === true &&
+          describe({ ...jobs.get(jobId), state: latest }, { config, nowMs: clock.now() }).result),
         resourceUri: jobUri(jobId),
         alreadyStarted: true,
       },
@@ -174,11 +185,6 @@ async function findDoubts(order: Order, jobs: ToolContext["jobs"]): Promise<Orde
     const orders = (await jobs.readJournal()) ?? [];
     return orders.some(({ jobId, arguments: args }) => jobId !== undefined && args["voice"] === voice);
   });
-}
-
-async function describeEnded(state: Job, { jobs, config, clock }: ToolContext): Promise<Job> {
-  await jobs.readJournal();
-  return describe({ ...jobs.get(state.jobId), state }, { config, nowMs: clock.now() }).result;
 }
 
 function questionFor(
@@ -239,9 +245,11 @@ export function describeOrder(
 ): string {
   const of = (name: Option) => String(order[name] ?? DEFAULTS[name]);
   const isNamed = (name: Option) => !isShort || of(name) !== DEFAULTS[name];
+  const { unit } = speakingRate(of("language"));
+  const count = isShort ? 0 : countSpoken(spokenTextOf(String(order.topic)), unit);
   return [
     `${of("duration")} s`,
-    !isShort && countWords(String(order.topic), of("language")),
+    !isShort && `${count} ${count === 1 ? unit.slice(0, -1) : unit}`,
     languageName(of("language")),
     of("style"),
     isNamed("voice") && `voice ${of("voice")}`,
@@ -250,27 +258,4 @@ export function describeOrder(
   ]
     .filter(Boolean)
     .join(", ");
-}
-
-/** "66 words", or the unit in which the language is counted. */
-function countWords(topic: string, language: string): string {
-  const { unit } = speakingRate(language);
-  const count = countSpoken(spokenTextOf(topic), unit);
-  return `${count} ${count === 1 ? unit.slice(0, -1) : unit}`;
-}
-
-function describeEarlier(started: AlreadyStarted, config: ToolContext["config"], isStale: boolean): Guidance {
-  const { ageMs, count, code } = started;
-  const others = count > 1 ? ` (the newest of ${count})` : "";
-  const [state, step] = describeEarlierJob(started, `ordered ${describeAge(ageMs)}${others}`);
-  return {
-    summary: inSentences(
-      `No new ${videoIn(config)} was started${config.sandbox ? "" : " or paid for"}: ${state}`,
-      isStale && STALE_CODE_SENTENCE,
-    ),
-    nextStep: inSentences(
-      step,
-      say`Only if [the user wants|you want] another like it, ${confirmOrder(code)}.`,
-    ),
-  };
 }

@@ -84,10 +84,7 @@ export const publishVideo = defineTool({
 });
 
 /** The connected accounts; undefined if they can't be read in time. */
-async function listConnected({
-  service,
-  signal,
-}: Pick<ToolContext, "service" | "signal">): Promise<readonly ConnectedPlatform[] | undefined> {
+async function listConnected({ service, signal }: Pick<ToolContext, "service" | "signal">) {
   return service.listConnectedPlatforms({ signal, deadlineMs: CHECK_BEFORE_MS }).catch(() => undefined);
 }
 

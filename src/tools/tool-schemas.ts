@@ -2,7 +2,7 @@
 // answered without making a schema or loading a tool.
 
 import * as z from "zod";
-import { toolsFor } from "./catalog.ts";
+import { TOOLS } from "./catalog.ts";
 import type { Tool } from "./tool.ts";
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
@@ -23,15 +23,12 @@ export interface Field {
 }
 
 /** In the order in which every client sees them. The build keeps what is JSON. */
-export const DECLARATIONS: readonly Omit<Tool, "input" | "output" | "coercions" | "run">[] = toolsFor({
-  readOnly: false,
-  noPublish: false,
-});
+export const DECLARATIONS: readonly Omit<Tool, "input" | "output" | "coercions" | "run">[] = TOOLS;
 
 /** The schemas as JSON Schema, by the tool's name. */
 export const TOOL_SCHEMAS: Readonly<Record<string, Readonly<Record<"input" | "output", ToolSchema>>>> =
   Object.fromEntries(
-    toolsFor({ readOnly: false, noPublish: false }).map(({ name, input, output }) => [
+    TOOLS.map(({ name, input, output }) => [
       name,
       { input: toJson(input(), "input"), output: toJson(output(), "output") },
     ]),

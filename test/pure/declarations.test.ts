@@ -2,12 +2,11 @@
 // test/e2e/contract.test.ts compares the built file with the source.
 
 import { expect, test } from "vitest";
-import { toolsFor } from "../../src/tools/catalog.ts";
+import { TOOLS } from "../../src/tools/catalog.ts";
 import { connectLegacy, connectModern } from "../fixtures/clients.ts";
 import { EXAMPLES } from "../fixtures/prompt.ts";
 import { CALLS } from "../fixtures/tools.ts";
 
-const TOOLS = toolsFor({ readOnly: false, noPublish: false });
 /** A client that can ask the user. */
 const ASKING = { user: async () => ({ action: "cancel" as const }) };
 const pretty = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
