@@ -3,8 +3,7 @@
 import { VSCODE_INPUTS } from "../src/commands/client-formats.ts";
 import { NPX_ARGS, SERVER } from "../src/commands/server-entry.ts";
 import { type Setting, SETTINGS } from "../src/config.ts";
-import { describeRange } from "../src/prompts/prompt-parts.ts";
-import { STYLE_BRIEFS } from "../src/prompts/style-briefs.ts";
+import { describeRange, STYLE_BRIEFS } from "../src/prompts/prompt-parts.ts";
 import { DEFAULTS, STYLES } from "../src/service/options.ts";
 import manifest from "../package.json" with { type: "json" };
 import { clientsTable, commandsTable, filesTable, otherClient, removalTable } from "./docs-clients.ts";

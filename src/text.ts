@@ -123,16 +123,16 @@ export function quoteWord(word: string, windows = false): string {
   return `'${word.replaceAll("'", "''").replace(/(\\*)"/g, '$1$1\\"')}'`;
 }
 
-/** "tiktok", "tiktok and youtube", "tiktok, youtube and x"; with "or" if one of them is meant. */
-export function inWords(names: readonly string[], link: "and" | "or" = "and"): string {
+/** "tiktok", "tiktok and youtube", "tiktok, youtube and x". */
+export function inWords(names: readonly string[]): string {
   // British English has no comma before the last.
-  return new Intl.ListFormat("en-GB", { type: link === "and" ? "conjunction" : "disjunction" }).format(names);
+  return new Intl.ListFormat("en-GB").format(names);
 }
 
 /** "a, b, c, d, e and 3 more". */
-export function inFewWords(names: readonly string[], max = 5): string {
-  const hidden = names.length - max;
-  return inWords(hidden > 0 ? [...names.slice(0, max), `${hidden.toLocaleString("en")} more`] : names);
+export function inFewWords(names: readonly string[]): string {
+  const hidden = names.length - 5;
+  return inWords(hidden > 0 ? [...names.slice(0, 5), `${hidden.toLocaleString("en")} more`] : names);
 }
 
 /** "2026-11-27T08:15+01:00": a time since the epoch, with this computer's offset. */

@@ -83,32 +83,25 @@ export const unlessNull =
 
 /** Reads "tiktok, youtube", `{"platform": "tiktok"}`, and lists and JSON of these, as a list of texts. */
 export function asPlatforms(value: unknown): unknown {
-  if (Array.isArray(value)) return value.flat().map(platformOf);
-  if (typeof value !== "string") return isObject(value) ? [platformOf(value)] : value;
-  if (/^\s*[[{]/.test(value)) {
-    try {
-      return asPlatforms(JSON.parse(value));
-    } catch {
-      // The text is a list of another form.
-    }
+  return [typeof value === "string" ? listIn(value) : value].flat(2).map(platformOf);
+}
+
+function listIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const items = text.replace(/[[\]"']/g, "").split(",");
+    return items.filter((item) => item.trim() !== "");
   }
-  return value
-    .replace(/[[\]"']/g, "")
-    .split(",")
-    .filter((item) => item.trim() !== "");
 }
 
 /** An object with more than a platform names an account. As one text, it is answered by what is possible. */
 function platformOf(entry: unknown): unknown {
-  if (!isObject(entry)) return entry;
-  const { platform, ...more } = entry;
-  const fields = [platform, ...Object.values(more)].filter(
+  if (typeof entry !== "object" || entry === null) return entry;
+  const { platform, ...more } = { platform: undefined, ...entry };
+  const fields = [platform, ...Object.values<unknown>(more)].filter(
     (field) => field !== undefined && field !== null && typeof field !== "boolean",
   );
   if (fields.length === 0) return entry;
   return fields.map((field) => (typeof field === "string" ? field : JSON.stringify(field))).join(" ");
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -88,7 +88,7 @@ function faultOf(name: string, known: readonly ConnectedPlatform[] | undefined):
   if (!isKnownPlatform(name) && (on !== undefined || /^@|:\/\/|^www\./.test(name))) {
     const named = on === undefined ? "names an account" : "names more than a platform";
     const what = account === undefined ? named : `is an account on ${titleOf(account.platform)}`;
-    const advice = on === undefined ? useIds : [insteadOfAccount(on, account !== undefined, connected)];
+    const advice = on === undefined ? useIds : [insteadOfAccount(on, connected)];
     return [`No account can be chosen: ${quote(name, 60)} ${what}.`, ...advice];
   }
 
@@ -106,7 +106,7 @@ function faultOf(name: string, known: readonly ConnectedPlatform[] | undefined):
 }
 
 /** What to do instead of choosing an account on the platform `on`. */
-function insteadOfAccount(on: string, isConnected: boolean, connected: readonly ConnectedPlatform[]): Text {
+function insteadOfAccount(on: string, connected: readonly ConnectedPlatform[]): Text {
   const [only, ...more] = accountsOn(on, connected);
   const title = titleOf(on);
   const id = quoteName(on);
@@ -116,8 +116,6 @@ function insteadOfAccount(on: string, isConnected: boolean, connected: readonly 
       `The service decides on which of the ${more.length + 1} ${title} accounts it posts.`,
       say`[Tell the user, and publish on ${id}|Repeat the call with --platforms ${id}] only if any of them will do.`,
     );
-  if (isConnected)
-    return say`It is the only ${title} account: to post there, [call again with|repeat the call with --platforms] ${id}.`;
   const name = accountName(only);
   return say`The only ${title} account that is connected ${name === undefined ? "has no name here" : `is ${quote(name, 60)}`}: [call again with ${id} only if the user means|repeat the call with --platforms ${id} only if you mean] that one.`;
 }

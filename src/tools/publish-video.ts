@@ -18,7 +18,6 @@ import { defineTool, guidanceFields, type ToolContext } from "./tool.ts";
 
 const MAX_PLATFORMS = 20;
 const NOT_A_PLATFORM = 'must be the id of a platform, such as "tiktok"';
-const NO_LIST = 'must be a list of ids of platforms, such as ["tiktok"]';
 
 export const publishVideo = defineTool({
   name: "publish_video",
@@ -40,7 +39,6 @@ export const publishVideo = defineTool({
             .toLowerCase()
             .min(1, "must not be empty")
             .meta({ pattern: PLATFORM_ID.source }),
-          NO_LIST,
         )
         .min(1, "must name at least one platform")
         .max(MAX_PLATFORMS, `must name at most ${MAX_PLATFORMS} platforms`)

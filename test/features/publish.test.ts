@@ -242,30 +242,25 @@ const ONE_OF_THREE =
 
 test.each([
   ["@rosa", THREE, `"@rosa" is an account on TikTok`, ONE_OF_THREE],
-  [
-    "Rosa",
-    [ROSA],
-    '"rosa" is an account on TikTok',
-    "It is the only TikTok account: to post there, call again with tiktok.",
-  ],
+  ["Rosa", [ROSA], '"rosa" is an account on TikTok', ONLY_ROSA],
   [
     "@Rosa",
     [{ ...ROSA, expired: true }],
     '"@rosa" is an account on TikTok',
     "Tell the user to connect TikTok again on the service's website.",
   ],
-  ["acc_1", [{ ...ROSA, id: "acc_1" }], '"acc_1" is an account on TikTok', "It is the only TikTok account"],
+  ["acc_1", [{ ...ROSA, id: "acc_1" }], '"acc_1" is an account on TikTok', ONLY_ROSA],
   [
     "Rosa's Kitchen",
     [{ ...ROSA, profile: { title: "Rosa's Kitchen" } }],
     `"rosa's kitchen" is an account on TikTok`,
-    "It is the only TikTok account",
+    ONLY_ROSA,
   ],
   [
     "https://tiktok.example/@rosa",
     [{ ...ROSA, link: "https://tiktok.example/@rosa" }],
     "is an account on TikTok",
-    "It is the only TikTok account",
+    ONLY_ROSA,
   ],
   ["tiktok:@rosa", [ROSA], '"tiktok:@rosa" names more than a platform', ONLY_ROSA],
   ["tiktok:@rosa", THREE, '"tiktok:@rosa" names more than a platform', ONE_OF_THREE],
@@ -277,7 +272,7 @@ test.each([
   ["tiktok.com/@rosa", [ROSA], '"tiktok.com/@rosa" names more than a platform', ONLY_ROSA],
   [{ ...ROSA, connected: true }, [ROSA], '"tiktok @rosa" names more than a platform', ONLY_ROSA],
   [{ platform: "tiktok", account: { id: 7 } }, [ROSA], "names more than a platform", ONLY_ROSA],
-  [{ account: "@rosa" }, [ROSA], '"@rosa" is an account on TikTok', "It is the only TikTok account"],
+  [{ account: "@rosa" }, [ROSA], '"@rosa" is an account on TikTok', ONLY_ROSA],
   [
     "@nobody",
     [ROSA],

@@ -1,7 +1,7 @@
 // How the prompts depend on their arguments. test/contract has a whole text of each, for review.
 
 import { expect, test } from "vitest";
-import { STYLE_BRIEFS } from "../../src/prompts/style-briefs.ts";
+import { STYLE_BRIEFS } from "../../src/prompts/prompt-parts.ts";
 import { STYLES } from "../../src/service/options.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
 import { callIn, type PromptArguments, textOf } from "../fixtures/prompt.ts";

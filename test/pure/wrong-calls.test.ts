@@ -156,7 +156,7 @@ const AN_ID = 'must be the id of a platform, such as "tiktok"';
 test.each([
   [["tiktok", 5], `platforms: 5 ${AN_ID}`],
   [{ tiktok: true }, `platforms: {"tiktok":true} ${AN_ID}`],
-  [5, 'platforms: 5 must be a list of ids of platforms, such as ["tiktok"]'],
+  [5, 'platforms: 5 must be the id of a platform, such as "tiktok"'],
   [[], "platforms: [] must name at least one platform"],
   [
     Array.from({ length: 21 }, () => "tiktok"),
