@@ -144,10 +144,10 @@ export function localTime(ms: number): string {
 }
 
 /** Made on first use, as the set of surrogates is a part of Unicode's. */
-// eslint-disable-next-line no-control-regex -- control characters are what this looks for
-const damage = lazyValue(() => /[\0\u001B\uFFFD\p{Cs}]/u);
+// eslint-disable-next-line no-control-regex -- all but tabs and line ends, old ones such as Word's included
+const damage = lazyValue(() => /[\0-\u0008\u000E-\u001F\u007F-\u0084\u0086-\u009F\uFFFD\p{Cs}]/u);
 
-/** A predicate that says where the text was damaged: nobody writes half a character, or U+FFFD. */
+/** A predicate that says where the text was damaged: nobody writes a control character, or half of another. */
 export function describeDamage(text: string): string | undefined {
   const found = damage().exec(text);
   if (found === null) return undefined;

@@ -127,6 +127,7 @@ test.each<[string, Buffer, RegExp]>([
   ["half an emoji", Buffer.from(CAFE.replace("?", "\\ud83c")), /"The caf closes at ten\." has U\+D83C/],
   ["a NUL", Buffer.from(CAFE.replace("?", "\\u0000")), /has U\+0000/],
   ["an escape sequence", Buffer.from(CAFE.replace("?", "\\u001b[1m")), /has U\+001B/],
+  ["a backspace", Buffer.from(CAFE.replace("?", "\\u0008")), /has U\+0008/],
 ])("an order with %s is refused unsent, and the place is quoted", async (_, topic, told) => {
   const service = await scriptedService({ [GENERATE]: { json: { jobId: JOB_ID, status: "processing" } } });
   const env = { FACELESS_API_KEY: KEY, FACELESS_BASE_URL: service.url };
