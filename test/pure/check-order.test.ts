@@ -403,7 +403,6 @@ test.each([
   ["null, twice", "null\nnull", "is what programs write for no value"],
   ["an object", "About [object Object]", '"[object Object]" is what programs write for no value'],
   ["an error of a spreadsheet", "#REF!", '"#REF!" is an error of a spreadsheet'],
-  ["an exception", "TypeError: Cannot read properties of undefined", "is an error of a program"],
   ["a file's name", "my final script.docx", "is the name of a file, an address or an id"],
   ["a path of Windows", String.raw`C:\Users\max\script.txt`, "is the name of a file, an address or an id"],
   ["a path", "~/Documents/script.txt", "is the name of a file, an address or an id"],

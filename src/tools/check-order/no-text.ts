@@ -39,7 +39,6 @@ const BESIDE_POINTERS =
   "please|pls|see|as|per|refer|check|read|use|find|copy|same|like|the|my|our|this|that|it|in|from|of|to|we|i|" +
   "you|text|script|topic|content|file|document|doc|pdf|image|screenshot|message|chat|link";
 const TEXT_NAMES = "(?:topic|text|script|content|title|idea|story|prompt)";
-const FAULTS = "(?:fail(?:ed|ure)|cannot|undefined|null|invalid|unexpected|not found|status)";
 const TEMPLATE = "is a template that nobody filled in";
 const NO_VALUE = "is what programs write for no value";
 
@@ -64,11 +63,6 @@ const NO_TEXT: readonly Kind[] = [
   ),
   anywhere(NO_VALUE, 4, raw`\[object [A-Z]\w{1,30}\]`),
   anywhere("is an error of a spreadsheet", 1, raw`#(?:N\/A|[A-Z][A-Z/0_]{2,13}[!?])|\bErr:\d{3}\b`),
-  whole(
-    "is an error of a program",
-    raw`(?:uncaught )?[a-z]\w{1,40}(?:error|exception)\b[^]{0,5000}|traceback \(most[^]{0,5000}`,
-    raw`error:[^\n]{0,200}\b${FAULTS}\b[^]{0,5000}`,
-  ),
   whole(
     "is the name of a file, an address or an id",
     raw`(?:[^\s.?!:;,/\\]{1,60} ){0,4}[^\s?!:;,/\\]{1,80}${FILE}|[\w-]{1,60}_[\w-]{1,60}`,
