@@ -92,10 +92,13 @@ export function confirmOrder(code: string): Text {
   return say`[call generate_video again with confirm: "${code}"|repeat the call with --confirm ${code}]`;
 }
 
-type Details = Partial<Omit<BridgeErrorFacts, "code" | "message" | "nextStep" | "outcome">>;
-
 /** The error of a request that was held back here. */
-export function notSent(code: ErrorCode, message: Text, nextStep: Text, details: Details = {}): BridgeError {
+export function notSent(
+  code: ErrorCode,
+  message: Text,
+  nextStep: Text,
+  details: Partial<BridgeErrorFacts> = {},
+): BridgeError {
   return new BridgeError({ code, message, nextStep, outcome: "not_sent", retryable: false, ...details });
 }
 

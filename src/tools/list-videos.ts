@@ -21,14 +21,7 @@ import {
 import { mapFields, mapTexts } from "../value-at.ts";
 import { UNDER_WAY_MS } from "../service/time-budget.ts";
 import { asNumber, asText } from "./arguments.ts";
-import {
-  describeArguments,
-  describePost,
-  newestOf,
-  publishedToField,
-  savedToField,
-  savedToOf,
-} from "./record-fields.ts";
+import * as fields from "./record-fields.ts";
 import { describeOrder } from "./generate-video.ts";
 import { defineTool, guidanceFields } from "./tool.ts";
 
@@ -63,9 +56,9 @@ export const listVideos = defineTool({
           jobId: z.string(),
           status: z.string(),
           finalVideoUrl: z.string().optional(),
-          ...savedToField(),
+          ...fields.savedToField(),
           // The service's own, which are not documented, may be anything.
-          publishedTo: publishedToField(),
+          publishedTo: fields.publishedToField(),
         }),
       ),
       nextCursor: z.string().optional(),
@@ -116,7 +109,7 @@ function describeCount(count: number, { isFirst, isWhole }: { isFirst: boolean; 
 /** One sentence for all posts of these videos whose outcome is not known. */
 function describeUnknownPosts(records: readonly JobRecord[]): Text {
   const posts = records.flatMap((record) => {
-    const unknown = newestOf(record.posts ?? []).filter(({ result }) => result === undefined);
+    const unknown = fields.newestOf(record.posts ?? []).filter(({ result }) => result === undefined);
     const platforms = [...new Set(unknown.map(({ platform }) => platformTitle(platform)))];
     const title = titleOf(record);
     const name = title === undefined ? nameJob(record.jobId) : quote(title, MAX_TEXT_CHARACTERS);
@@ -185,7 +178,7 @@ function nameJob(jobId: string): string {
 /** A video with what this computer knows of it, in few words. The service's own topic and time win. */
 function describeVideo({ jobId, status, ...rest }: Video, record: JobRecord, nowMs: number): Video {
   const { order, posts = [], state } = record;
-  const args = order && describeArguments(order);
+  const args = order && fields.describeArguments(order);
   const { topic = args?.["topic"], ...others } = rest;
   const isRunning = !isEnded(status) && state?.done !== true;
   const age = ageMs(record, nowMs);
@@ -203,8 +196,8 @@ function describeVideo({ jobId, status, ...rest }: Video, record: JobRecord, now
     ...(isRunning && state?.progress !== undefined && { progress: state.progress }),
     ...(isRunning && age !== undefined && { ageSeconds: Math.floor(age / 1000) }),
     ...mapFields(others, shorten),
-    ...(posts.length > 0 && { publishedTo: posts.map(describePost) }),
-    ...savedToOf(record),
+    ...(posts.length > 0 && { publishedTo: posts.map(fields.describePost) }),
+    ...fields.savedToOf(record),
   };
 }
 

@@ -13,55 +13,44 @@ import type { Guidance } from "./tool.ts";
 /** A result; without `ok`, a platform that the service's answer doesn't mention. */
 type Result = Published["results"][number] | { readonly platform: string; readonly ok?: undefined };
 
-type Outcome = "posted" | "unlinked" | "posted before" | "unlinked before" | "failed" | "missing";
+const OUTCOMES = ["posted", "unlinked", "posted before", "unlinked before", "failed", "missing"] as const;
+type Outcome = (typeof OUTCOMES)[number];
 
 const GIVE_LINKS = say`[Give the user the links of the posts.|]`;
 
-/** Each outcome in a sentence, and what to do about it; `names` are those that the call asked for. */
-const SENTENCES: Readonly<
-  Record<
-    Outcome,
-    { summary(names: string, isSandbox: boolean, reason: string): string; nextStep(names: string): Text }
-  >
-> = {
-  posted: {
-    summary: (names, isSandbox) =>
+/** Each outcome on the platforms `names` in a sentence, and what to do about it. */
+function sentencesOn(
+  names: string,
+  isSandbox: boolean,
+  reason = "",
+): Record<Outcome, readonly [string, Text]> {
+  const lookForPost = say`[Tell the user to look|Look] for the post on ${names}.`;
+  return {
+    posted: [
       isSandbox ? `The sandbox pretends to have posted the sample to ${names}.` : `Posted to ${names}.`,
-    nextStep: () => GIVE_LINKS,
-  },
-  unlinked: {
-    summary: (names) => `The service reports a post on ${names} but gave no link.`,
-    nextStep: lookForPost,
-  },
-  "posted before": {
-    summary: (names, isSandbox) =>
+      GIVE_LINKS,
+    ],
+    unlinked: [`The service reports a post on ${names} but gave no link.`, lookForPost],
+    "posted before": [
       isSandbox
         ? `By an earlier call the sample counts as posted to ${names}, so it was not sent there again.`
         : `It was posted to ${names} by an earlier call, so it was not sent there again.`,
-    nextStep: () => GIVE_LINKS,
-  },
-  "unlinked before": {
-    summary: (names) =>
+      GIVE_LINKS,
+    ],
+    "unlinked before": [
       `The service reported a post on ${names} to an earlier call but gave no link, so it was not sent there again.`,
-    nextStep: lookForPost,
-  },
-  failed: {
-    summary: (names, _, reason) => `Not posted to ${names}: ${reason}.`,
-    nextStep: (names) =>
+      lookForPost,
+    ],
+    failed: [
+      `Not posted to ${names}: ${reason}.`,
       say`[Tell the user why it was not posted to ${names}. Publish it there|Publish it on ${names}] only if [they|you] still want it, after [they|you] have fixed that.`,
-  },
-  missing: {
-    summary: (names) => `The service did not say whether it was posted to ${names}.`,
-    nextStep: (names) => say`[Ask the user to look|Look] for it on ${names} before anything else.`,
-  },
-};
-
-function lookForPost(names: string): Text {
-  return say`[Tell the user to look|Look] for the post on ${names}.`;
+    ],
+    missing: [
+      `The service did not say whether it was posted to ${names}.`,
+      say`[Ask the user to look|Look] for it on ${names} before anything else.`,
+    ],
+  };
 }
-
-// eslint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a constant
-const OUTCOMES = Object.keys(SENTENCES) as Outcome[];
 
 function outcomeOf(result: Result): Outcome {
   if (result.ok === undefined) return "missing";
@@ -96,8 +85,8 @@ export function describePublished({ results, missingResults, code }: Published, 
     summary: inSentences(
       ...groups.flatMap(({ outcome, these }) =>
         // Each failure has a reason of its own.
-        (outcome === "failed" ? these.map((post) => [post]) : [these]).map((some) =>
-          SENTENCES[outcome].summary(namesOf(some), isSandbox, some[0]?.reason ?? ""),
+        (outcome === "failed" ? these.map((post) => [post]) : [these]).map(
+          (some) => sentencesOn(namesOf(some), isSandbox, some[0]?.reason)[outcome][0],
         ),
       ),
       open.length > 0 && `The service doesn't say which of the ${namesOf(open)} accounts has it.`,
@@ -106,11 +95,10 @@ export function describePublished({ results, missingResults, code }: Published, 
     nextStep: inSentences(
       // Two outcomes may have the same step.
       ...new Set(
-        groups.map(({ outcome, these }) =>
-          SENTENCES[outcome].nextStep(
-            namesOf(these.filter(({ isAsked }) => isAsked)) || "the others named above",
-          ),
-        ),
+        groups.map(({ outcome, these }) => {
+          const names = namesOf(these.filter(({ isAsked }) => isAsked)) || "the others named above";
+          return sentencesOn(names, isSandbox)[outcome][1];
+        }),
       ),
       isFirst &&
         newPosts.length > 0 &&
