@@ -33,12 +33,10 @@ export function accountsOn(
   );
 }
 
-type Code = "invalid_input" | "not_connected";
 type Fault = readonly [problem: Text, ...advice: Text[]];
 
-/** Undefined if all names can be posted to. `connected` is undefined if the accounts can't be read. */
+/** Undefined if all names may be posted to. `connected` is undefined if the accounts can't be read. */
 export function nameError(
-  code: Code,
   names: readonly string[],
   connected: readonly ConnectedPlatform[] | undefined,
 ): BridgeError | undefined {
@@ -48,7 +46,7 @@ export function nameError(
   });
   if (faults.length === 0) return undefined;
   return notSent(
-    code,
+    names.every(isPlatformId) ? "not_connected" : "invalid_input",
     inSentences(...distinct(faults.map(([problem]) => problem))),
     connected === undefined
       ? say`Use the ids that ${toolOrCommand("list_connected_platforms")} gives, such as tiktok.`
@@ -59,6 +57,7 @@ export function nameError(
 
 /** Says what a name is instead of the id of a connected platform, and what to do. */
 function faultOf(name: string, known: readonly ConnectedPlatform[] | undefined): Fault | undefined {
+  if (known === undefined && isPlatformId(name)) return undefined;
   const connected = known ?? [];
   const usable = connected.filter((account) => unusableState(account) === undefined);
   const ids = new Set(usable.map(({ platform }) => platformId(platform)));

@@ -11,7 +11,7 @@ import { CHECK_BEFORE_MS } from "../service/time-budget.ts";
 import { describeAge, inWords, quote, stripUnsafeCharacters } from "../text.ts";
 import { asJobId, askForConsent, asPlatforms, asText, confirmArgument, jobIdArgument } from "./arguments.ts";
 import { obstacleOf } from "./describe.ts";
-import { accountsOn, isPlatformId, nameError, PLATFORM_ID } from "./platform-names.ts";
+import { accountsOn, nameError, PLATFORM_ID } from "./platform-names.ts";
 import { describePublished } from "./publish-results.ts";
 import type { Question } from "./question.ts";
 import { defineTool, guidanceFields, type ToolContext } from "./tool.ts";
@@ -57,10 +57,6 @@ export const publishVideo = defineTool({
     const { config, publishOnce, jobs, signal, client } = context;
     await jobs.readJournal();
     const isFirst = jobs.get(jobId).posts?.every(({ result }) => result === undefined) !== false;
-    const invalid = platforms.filter((platform) => !isPlatformId(platform));
-    const invalidError =
-      invalid.length > 0 && nameError("invalid_input", invalid, await listConnected(context));
-    if (invalidError) throw invalidError;
     let isUnaskedRepeat = false;
     let accounts: readonly ConnectedPlatform[] = [];
     const prepare = async (plan: PublicationPlan) => {
@@ -81,11 +77,6 @@ export const publishVideo = defineTool({
   },
 });
 
-/** The connected accounts; undefined if they can't be read in time. */
-async function listConnected({ service, signal }: Pick<ToolContext, "service" | "signal">) {
-  return service.listConnectedPlatforms({ signal, deadlineMs: CHECK_BEFORE_MS }).catch(() => undefined);
-}
-
 /**
  * Reads the job and the accounts, as far as possible. Throws a BridgeError if nothing may be sent. Nothing is
  * looked up after a refusal: what is read then could be older than the post.
@@ -94,8 +85,12 @@ export async function checkBeforePost(
   { jobId, platforms }: PublishRequest,
   context: Pick<ToolContext, "service" | "reader" | "signal" | "maxWaitSeconds">,
 ) {
-  const { reader, signal, maxWaitSeconds } = context;
-  const [job, connected] = await Promise.all([reader.tryRead(jobId, signal), listConnected(context)]);
+  const { service, reader, signal, maxWaitSeconds } = context;
+  const accounts = service.listConnectedPlatforms({ signal, deadlineMs: CHECK_BEFORE_MS });
+  const [job, connected] = await Promise.all([
+    reader.tryRead(jobId, signal),
+    accounts.catch(() => undefined),
+  ]);
   if (job === "not found")
     throw await reader.explainNotFound(
       jobId,
@@ -112,7 +107,7 @@ export async function checkBeforePost(
     const [message, nextStep, isTemporary] = obstacle;
     throw notSent("not_ready", message, nextStep, isTemporary ? { retryable: true } : { failsAgain: true });
   }
-  const error = connected && nameError("not_connected", platforms, connected);
+  const error = nameError(platforms, connected);
   if (error !== undefined) throw error;
   return { job, connected };
 }
