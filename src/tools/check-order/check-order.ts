@@ -9,9 +9,8 @@ import { spokenTextOf } from "../../service/spoken-words.ts";
 import { countSpoken, speakingRate } from "../../service/words.ts";
 import { say } from "../../sentences.ts";
 import { quote } from "../../text.ts";
+import { reviewDamage, reviewNotes, reviewText } from "./forms.ts";
 import { type LanguageReview, reviewLanguage } from "./language.ts";
-import { reviewDamage, reviewText } from "./no-text.ts";
-import { reviewNotes } from "./notes.ts";
 
 /** A text may be this many times as long as what fits. The topics of the trials reach 1.12. */
 const MAX_EXCESS = 1.25;
