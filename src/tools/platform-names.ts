@@ -19,7 +19,7 @@ export const PLATFORM_ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 /** Not ids, but words for several platforms: a later post on one of these would not look like a repeat. */
 const SEVERAL = /^(?:all|any|both|each|every(?:where|thing)?)(?![a-z])/;
 
-export function isPlatformId(name: string): boolean {
+function isPlatformId(name: string): boolean {
   return PLATFORM_ID.test(name) && !SEVERAL.test(name);
 }
 
