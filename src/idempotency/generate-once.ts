@@ -27,7 +27,7 @@ import { CHECK_AFTER_MS } from "../service/time-budget.ts";
 import type { Begun, Guard, GuardedCall } from "./guard.ts";
 import type { OrderEntry, Journal, JournalEntry } from "./journal.ts";
 import { confirmationCode, ordersOf } from "./journal-facts.ts";
-import { argumentsOf, ORDER_GUARD_MS, orderKey, SameOrders } from "./same-order.ts";
+import { argumentsOf, ORDER_GUARD_MS, orderKey, sameOrderAs } from "./same-order.ts";
 
 /** The job as the service reports it; undefined if it couldn't be read in time. */
 export type JobLookup = Job | "not found" | undefined;
@@ -110,7 +110,6 @@ const DAY_MS = 24 * 3_600_000;
 
 export class GenerateOnce {
   readonly #options: GenerateOnceOptions;
-  readonly #sameOrders = new SameOrders();
 
   constructor(options: GenerateOnceOptions) {
     this.#options = options;
@@ -121,8 +120,8 @@ export class GenerateOnce {
     const { confirm, warnings = [], asksFirst = false, onlyChecks = false, ask, signal, client } = options;
     const ordered = argumentsOf(order);
     const intent = { operation: "generate", arguments: ordered, client } as const;
-    const isSame = this.#sameOrders.matcherFor(ordered);
-    // The age is compared first: the topics of a long journal take seconds.
+    const isSame = sameOrderAs(ordered);
+    // The age is compared first: the topics of a long journal take time.
     const call = guard.startCall(
       (entries) => journal.youngerThan(ORDER_GUARD_MS, entries).filter(isSame),
       signal,

@@ -42,30 +42,18 @@ function lettersOf(topic: string): string {
 /** The arguments of an order, from the journal or a caller. */
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Finds the entries of the same order. Remembers each compared topic, since comparing takes time. */
-export class SameOrders {
-  readonly #topics = new WeakMap<OrderEntry, string>();
-
-  /** An argument that this version doesn't know counts as equal: that costs a confirmation, never a video. */
-  matcherFor(order: Arguments): (entry: JournalEntry) => entry is OrderEntry {
-    const topic = topicOf(order);
-    const letters = lettersOf(String(order["topic"]));
-    const beginsAlike = ({ arguments: args }: OrderEntry) =>
-      letters.startsWith(lettersOf(String(args["topic"]).slice(0, FIRST_CHARACTERS)));
-    return (entry): entry is OrderEntry =>
-      entry.operation === "generate" &&
-      SETTINGS.every((name) => settingOf(entry.arguments, name) === settingOf(order, name)) &&
-      beginsAlike(entry) &&
-      this.#topicOf(entry) === topic;
-  }
-
-  #topicOf(entry: OrderEntry): string {
-    const known = this.#topics.get(entry);
-    if (known !== undefined) return known;
-    const topic = topicOf(entry.arguments);
-    this.#topics.set(entry, topic);
-    return topic;
-  }
+/**
+ * Says which entries are the same order. An argument that this version doesn't know counts as equal: that costs
+ * a confirmation, never a video.
+ */
+export function sameOrderAs(order: Arguments): (entry: JournalEntry) => entry is OrderEntry {
+  const topic = topicOf(order);
+  const letters = lettersOf(String(order["topic"]));
+  return (entry): entry is OrderEntry =>
+    entry.operation === "generate" &&
+    SETTINGS.every((name) => settingOf(entry.arguments, name) === settingOf(order, name)) &&
+    letters.startsWith(lettersOf(String(entry.arguments["topic"]).slice(0, FIRST_CHARACTERS))) &&
+    topicOf(entry.arguments) === topic;
 }
 
 /** Identifies an order, for codes of today: it is stored nowhere. */

@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { OrderEntry } from "../../src/idempotency/journal.ts";
 import { jobHistories, FactsCache } from "../../src/idempotency/journal-facts.ts";
-import { orderKey, SameOrders } from "../../src/idempotency/same-order.ts";
+import { orderKey, sameOrderAs } from "../../src/idempotency/same-order.ts";
 import type { Order } from "../../src/service/responses.ts";
 import { localTime } from "../../src/text.ts";
 import { describePost } from "../../src/tools/record-fields.ts";
@@ -20,7 +20,7 @@ async function publishedTo({ journal }: Process) {
 /** True if a call's order is the same as an entry's. */
 function isSameOrder(order: Order, ordered: object): boolean {
   const entry: OrderEntry = { id: "1", atMs: NOW, operation: "generate", arguments: { ...ordered } };
-  return new SameOrders().matcherFor({ ...order })(entry);
+  return sameOrderAs({ ...order })(entry);
 }
 
 test.each<[string, object, object, boolean]>([
