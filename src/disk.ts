@@ -1,4 +1,4 @@
-// Keeps files that this user alone may read, makes folders, flushes files, and says what the failures of a disk
+// Keeps files that this user alone may read, makes folders, flushes files, and says what a disk's failures
 // mean. Knows nothing of what the files hold.
 
 // Not from node:fs/promises, which would be loaded at the start and takes a millisecond.

@@ -43,8 +43,8 @@ function lettersOf(topic: string): string {
 type Arguments = Readonly<Record<string, unknown>>;
 
 /**
- * Says which entries are the same order. An argument that this version doesn't know counts as equal: that costs
- * a confirmation, never a video.
+ * Says which entries are the same order. An argument that this version doesn't know counts as equal: that
+ * costs a confirmation, never a video.
  */
 export function sameOrderAs(order: Arguments): (entry: JournalEntry) => entry is OrderEntry {
   const topic = topicOf(order);

@@ -106,9 +106,10 @@ export class JobBook {
    * journal can't be read.
    */
   async possibleJobs(videos: readonly Video[], requestAgeMs: number): Promise<readonly Video[] | undefined> {
+    const requestedAtMs = this.#options.clock.now() - requestAgeMs;
     if ((await this.readJournal()) === undefined) return undefined;
     const records = videos.map(({ jobId }) => this.get(jobId));
-    const possible = possibleJobs(records, this.#options.clock.now() - requestAgeMs);
+    const possible = possibleJobs(records, requestedAtMs);
     const ids = new Set(possible.map(({ jobId }) => jobId));
     return videos.filter(({ jobId }) => ids.has(jobId));
   }

@@ -6,6 +6,9 @@ import type { Job, Video } from "../service/responses.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
 import { UNDER_WAY_MS } from "../service/time-budget.ts";
 
+/** How far the age of a request may be off, by a database whose clock is read over a slow network. */
+const MAX_JITTER_MS = 5_000;
+
 /** A request for a video, as the journal holds it. Times are milliseconds since the epoch. */
 export interface JobOrder {
   readonly arguments: Readonly<Record<string, unknown>>;
@@ -98,7 +101,7 @@ export function possibleJobs(listed: readonly JobRecord[], requestedAtMs: number
       ({ order, createdAtMs = Infinity, firstSeenAtMs = Infinity, seenReadyAtMs = Infinity }) =>
         order === undefined &&
         createdAtMs >= startMs &&
-        firstSeenAtMs >= requestedAtMs &&
+        firstSeenAtMs >= requestedAtMs - MAX_JITTER_MS &&
         seenReadyAtMs >= requestedAtMs + MIN_RENDER_MS,
     );
 }

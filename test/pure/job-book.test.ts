@@ -63,3 +63,19 @@ test("at most two thousand jobs are kept: the oldest are removed", () => {
   const jobs = recent(10_000);
   expect([jobs.length, jobs[0], jobs.at(-1)]).toEqual([2_000, "new", "j1998"]);
 });
+
+test("a journal that is slow to read hides no job that a request may have started", async () => {
+  const clock = createVirtualClock(NOW_MS);
+  const book = new JobBook({
+    clock,
+    log: { info() {} },
+    async readJournal() {
+      await clock.runFor(60_000);
+      return { orders: [], jobs: new Map() };
+    },
+  });
+  const videos = listed("a");
+  book.updateFromPage(videos, { isFirstPage: true });
+
+  expect(await book.possibleJobs(videos, 1_000)).toEqual(videos);
+});
