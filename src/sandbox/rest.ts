@@ -1,4 +1,4 @@
-// The documented REST endpoints, and the OpenAPI document that describes them, made from the list of operations.
+// The documented REST endpoints and the OpenAPI document of them, made from the list of operations.
 
 import type { Account } from "./account.ts";
 import { readJson, type Route } from "./app.ts";
@@ -12,8 +12,8 @@ const ENDPOINTS = OPERATIONS.flatMap(({ endpoint, ...operation }) =>
 );
 
 export function restRoutes(account: Account, url: string): readonly Route[] {
-  // The first request with each Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07), and its reply. A
-  // refused request has done nothing, so its key stays free.
+  // The first request with each Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-07), and its
+  // reply. A refused request has done nothing, so its key stays free.
   const answered = new Map<string, { readonly request: string; readonly reply: Response }>();
   const routes = ENDPOINTS.map(({ endpoint: [method, path, status], ...operation }): Route => ({
     methods: [method],

@@ -60,10 +60,7 @@ export function transportError(operation: Operation, failure: TransportFailure):
   );
 }
 
-/**
- * Explains an answer that is not 2xx: why the service refused, what that proves and what to do. `retryAfterMs` is
- * how long the service asks to wait.
- */
+/** Explains an answer that is not 2xx. The service asks to wait for `retryAfterMs`. */
 export function statusError(
   operation: Operation,
   answer: ParsedResponse,

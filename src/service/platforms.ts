@@ -2,7 +2,7 @@
 // reasons. Pure. Other names only serve hints: a post goes to exactly the requested id.
 
 import { quoteName } from "../text.ts";
-import { PLATFORM_TITLES } from "./platform-titles.ts";
+import { PLATFORMS } from "./platform-titles.ts";
 
 /** Why a post failed, in the service's words. The field is not documented. */
 export { reasonIn as reasonOf } from "./service-words.ts";
@@ -10,20 +10,12 @@ export { reasonIn as reasonOf } from "./service-words.ts";
 /** The platform of an account that names none. */
 export const UNKNOWN_PLATFORM = "unknown";
 
-/** The platforms by other names that users and models write, without signs between the letters. */
-const OTHER_NAMES: readonly (readonly [RegExp, string])[] = [
-  [/^(?:insta|ig|(?:instagram)?reels)$/, "instagram"],
-  [/^(?:yt|(?:youtube)?shorts)$/, "youtube"],
-  [/^twitter$/, "x"],
-  [/^fb$/, "facebook"],
-  [/^tt$/, "tiktok"],
-];
-
 /** The platform that a name probably means: "X", "Twitter" and "twitter" mean x, "tik-tok" means tiktok. */
 export function commonName(name: string): string {
   const id = name.trim().toLowerCase();
   const letters = id.replace(/[^\p{L}\p{N}]+/gu, "");
-  return OTHER_NAMES.find(([names]) => names.test(letters))?.[1] ?? (letters || id);
+  const [known] = [...PLATFORMS].find(([, [, otherNames]]) => otherNames?.test(letters)) ?? [];
+  return known ?? (letters || id);
 }
 
 const ACCOUNT_NAME =
@@ -87,10 +79,10 @@ function lettersOf(text: string): string {
 
 /** True for a name that is surely a platform's, whatever is connected. */
 export function isKnownPlatform(name: string): boolean {
-  return Object.hasOwn(PLATFORM_TITLES, commonName(name));
+  return PLATFORMS.has(commonName(name));
 }
 
 /** A platform's name for people to read. An unknown name is quoted unless it is one short word. */
 export function platformTitle(id: string): string {
-  return Object.hasOwn(PLATFORM_TITLES, id) ? (PLATFORM_TITLES[id] ?? id) : quoteName(id);
+  return PLATFORMS.get(id)?.[0] ?? quoteName(id);
 }

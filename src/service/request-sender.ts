@@ -123,8 +123,8 @@ export class RequestSender {
 
   /**
    * Sends a request as soon as the rate limiter allows, and as often as retry.ts does. `read` makes the
-   * result of an answer or throws a BridgeError. Throws BridgeErrors alone; for a POST without an answer in time a
-   * DeadlineError of the result.
+   * result of an answer or throws a BridgeError. Throws BridgeErrors alone; for a POST without an answer in
+   * time a DeadlineError of the result.
    */
   async request<Result>(
     operation: Operation,

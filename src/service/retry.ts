@@ -26,8 +26,8 @@ export const MIN_ATTEMPT_MS = { GET: 250, POST: MIN_POST_MS } as const;
 const MAX_ATTEMPT_MS = 7_000;
 
 /**
- * Plans an attempt. A fresh one opens a connection of its own: only the first attempt of a read that has time for
- * another one may use a kept connection. `isOnly` is true for a poll, which is never repeated.
+ * Plans an attempt. A fresh one opens a connection of its own: only the first attempt of a read that has time
+ * for another one may use a kept connection. `isOnly` is true for a poll, which is never repeated.
  */
 export function planAttempt(
   { method, attempt, remainingMs }: Pick<FailedAttempt, "method" | "attempt" | "remainingMs">,

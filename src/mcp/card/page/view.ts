@@ -2,7 +2,7 @@
 
 import { stateOf } from "../../../service/job.ts";
 import { DEFAULTS, RENDER_TIME } from "../../../service/options.ts";
-import { PLATFORM_TITLES } from "../../../service/platform-titles.ts";
+import { PLATFORMS } from "../../../service/platform-titles.ts";
 import { append, appendButton, find, hasFlag, play, quote, setText } from "./dom.ts";
 import { choose, isPublishable, press } from "./publish.ts";
 import { nameOf } from "./follow.ts";
@@ -96,7 +96,7 @@ function labelOfGo({ accounts, chosen, armedAt, isBusy }: Card): string {
 
 /** The platform's own spelling, or the service's id in quotation marks. */
 function titleOf(platform: string): string {
-  return Object.hasOwn(PLATFORM_TITLES, platform) ? (PLATFORM_TITLES[platform] ?? "") : quote(platform);
+  return PLATFORMS.get(platform)?.[0] ?? quote(platform);
 }
 
 /** Without a link, only the service's word says that there is a post. */
