@@ -8,6 +8,7 @@ import { UNSPACED } from "./spoken-words.ts";
 const MARK = /^[.!?\u2026:;\n\u00BF\u00A1"\u201C\u201D\u201E\u00AB\u00BB]$/;
 const LATIN = /\p{sc=Latn}/u;
 const LETTER = /\p{L}/u;
+const CAPITAL = /\p{Lu}/u;
 
 /** Made on first use: Unicode's sets of characters would cost every start some milliseconds. */
 const patterns = lazyValue(() => ({
@@ -41,13 +42,9 @@ export function readWords(text: string): Word[] {
     if (MARK.test(token)) return [];
     const isLatin = LATIN.test(token);
     const next = tokens[index + 1] ?? "";
-    const beginsSentence = MARK.test(tokens[index - 1] ?? "\n") && LETTER.test(next) && !isCapitalized(next);
-    return [{ text: token, isLatin, isName: hasNames && isLatin && isCapitalized(token) && !beginsSentence }];
+    const beginsSentence = MARK.test(tokens[index - 1] ?? "\n") && LETTER.test(next) && !CAPITAL.test(next);
+    return [{ text: token, isLatin, isName: hasNames && isLatin && CAPITAL.test(token) && !beginsSentence }];
   });
-}
-
-function isCapitalized(word: string): boolean {
-  return /\p{Lu}/u.test(word);
 }
 
 /** A title has few small words, and few punctuation marks: a list of names has more. */
@@ -63,7 +60,7 @@ function isShoutedOrTitle(text: string, tokens: readonly string[]): boolean {
   return (
     words.length >= TITLE.minWords &&
     marks * TITLE.wordsPerMark < words.length &&
-    words.filter(isCapitalized).length >= words.length * TITLE.capitals
+    words.filter((word) => CAPITAL.test(word)).length >= words.length * TITLE.capitals
   );
 }
 
