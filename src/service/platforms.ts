@@ -37,12 +37,12 @@ export function accountName({ platform, ...fields }: Fields): string | undefined
 
 /**
  * The platform of a connected account, whose form is not documented: its field `platform`, else a text
- * elsewhere that is a platform's name.
+ * elsewhere that is a platform's name, at last that of the account, which may have a name of its own.
  */
 export function platformIn(account: Fields): string | undefined {
-  const { platform } = account;
+  const { platform, name } = account;
   if (typeof platform === "string" && platform.trim() !== "") return platform;
-  return [...textsIn(platform), ...textsIn(account)].find((text) => isKnownPlatform(text));
+  return [platform, account, name].flatMap(textsIn).find((text) => isKnownPlatform(text));
 }
 
 /** The texts at any depth, but for the names of accounts, which may be "YouTube". */

@@ -79,6 +79,11 @@ const FAILURES: Readonly<Record<string, readonly [reason: string, fix: Text, kin
     "Check the clock of this computer. " +
       "If it is right, the service's operator has to renew the certificate.",
   ],
+  "ERR_SSL_(?:TLSV13_ALERT_CERTIFICATE_REQUIRED|SSLV3_ALERT_(?:HANDSHAKE_FAILURE|BAD_CERTIFICATE))": [
+    "TLS failed: the other side wants a certificate of this computer, or another version of TLS (%s)",
+    "This server can't show a certificate. " +
+      "Ask the operator of the service or its gateway for an address that needs none.",
+  ],
   "EPROTO|ERR_(?:SSL|TLS)_.*|.*(?:CERT|ISSUER|SIGNATURE).*": [
     "TLS failed (%s)",
     "Check the host and the port in FACELESS_BASE_URL (the usual port for https needs no number), and " +

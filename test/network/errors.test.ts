@@ -151,6 +151,7 @@ const coded = (code: unknown, name = "Error", message = "why") =>
 test.each<[unknown, string, RegExp]>([
   [coded("ECONNREFUSED"), "network", /^connection refused \(ECONNREFUSED\)$/],
   [coded("ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION"), "network", /^TLS failed \(ERR_SSL_TLSV1/],
+  [coded("ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED"), "network", /wants a certificate of this computer/],
   [coded("HPE_INVALID_CONSTANT", "HTTPParserError"), "network", /is not valid HTTP/],
   [coded("HPE_INVALID_HEADER_TOKEN", "HTTPParserError"), "network", /^the answer is not valid HTTP \(HPE_/],
   [coded("ERR_ASSERTION"), "network", /^the answer is not valid HTTP \(ERR_/],

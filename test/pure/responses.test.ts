@@ -294,6 +294,8 @@ test.each<[string, unknown]>([
 test.each<[object, string]>([
   [{ platform: "TikTok", id: "tiktok" }, "TikTok"],
   [{ name: "TikTok", id: "tiktok" }, "tiktok"],
+  [{ name: "YouTube", connected: true }, "YouTube"],
+  [{ name: "YouTube", type: "tiktok" }, "tiktok"],
   [{ platform: "", id: "tiktok" }, "tiktok"],
 ])("reads an account from %j, which is %s, with its other fields", (entry, platform) => {
   expect(readPlatforms([entry])).toEqual([{ ...entry, platform }]);
