@@ -45,11 +45,14 @@ export function toolOrCommand(name: string, options = ""): Text {
 export function inSentences(...sentences: readonly (string | false | undefined)[]): string;
 export function inSentences(...sentences: readonly (Text | false | undefined)[]): Text;
 export function inSentences(...sentences: readonly (Text | false | undefined)[]): Text {
-  const said = sentences.flatMap((sentence) => sentence || []);
-  if (said.every((sentence) => typeof sentence === "string")) return said.join(" ");
-  const join = (audience: Audience) => {
-    const words = said.map((sentence) => textFor(audience, sentence));
-    return words.filter(Boolean).join(" ");
+  const read = (audience: Audience) => {
+    let said = "";
+    for (const sentence of sentences) {
+      const words = sentence ? textFor(audience, sentence) : "";
+      said += said === "" || words === "" ? words : ` ${words}`;
+    }
+    return said;
   };
-  return { model: join("model"), person: join("person") };
+  const [model, person] = [read("model"), read("person")];
+  return model === person ? model : { model, person };
 }
