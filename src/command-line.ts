@@ -161,7 +161,7 @@ export function parseCommandLine(argv: readonly string[]) {
   const name = words[at] ?? "";
   if (words[at] === "") throw new UsageError("unknown empty argument");
   const rest = words.filter((_, index) => index !== at);
-  if (!isCommand(name)) throw new UsageError(`unknown ${describe("command", name)}`);
+  if (!isCommand(name)) throw new UsageError(`unknown ${describeWord("command", name)}`);
   // The schemas of the tools say how to read the rest.
   if (name === "call") return { name, argv: rest } as const;
   const { argument, options }: { argument?: string; options: Options } = COMMANDS[name];
@@ -171,7 +171,7 @@ export function parseCommandLine(argv: readonly string[]) {
   if (has("version")) return { name: "version" } as const;
   if (has("help")) return { name: "help", of: name } as const;
   const surplus = given.words[argument === undefined ? 0 : 1];
-  if (surplus !== undefined) throw new UsageError(`${owner} takes no ${describe("argument", surplus)}`);
+  if (surplus !== undefined) throw new UsageError(`${owner} takes no ${describeWord("argument", surplus)}`);
   switch (name) {
     case "":
       return { name: "serve", flags: flagsFrom(given) } as const;
@@ -219,7 +219,7 @@ function readClient(text: string | undefined): ClientName {
   const name = text?.toLowerCase() ?? "";
   const client = CLIENTS.find((candidate) => candidate === (CLIENT_ALIASES[name] ?? name));
   if (client !== undefined) return client;
-  const problem = text === undefined ? "config needs a client" : `unknown ${describe("client", text)}`;
+  const problem = text === undefined ? "config needs a client" : `unknown ${describeWord("client", text)}`;
   throw new UsageError(`${problem}; the clients are ${CLIENT_NAMES.join(", ")}`);
 }
 
@@ -246,7 +246,7 @@ export function readArguments(argv: readonly string[], owner: string, options: O
       continue;
     }
     const [, spelling = "", inline] = /^([^=]*)(?:=(.*))?$/s.exec(given) ?? [];
-    const shown = describe("option", spelling);
+    const shown = describeWord("option", spelling);
     const name = names.get(spelling);
     if (name === undefined) throw new UsageError(`${owner} has no ${shown}`);
     const { isList = false, word, value: takes } = options[name] ?? {};
@@ -281,7 +281,7 @@ function joinValues(argv: readonly string[]): string[] {
 }
 
 /** Names an argument, but neither its value nor what might be a key. */
-export function describe(kind: string, argument: string): string {
+export function describeWord(kind: string, argument: string): string {
   const name = argument.replace(/=.*$/s, "");
   if (name.includes("fl_")) return "argument (the key belongs in FACELESS_API_KEY, never on a command line)";
   // eslint-disable-next-line no-control-regex -- control characters are what this looks for

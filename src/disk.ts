@@ -12,7 +12,7 @@ const FOREIGN_ROOT = "root would own it in the home folder of another user";
 
 const DENIED = ["permission denied", "give this server the right to"] as const;
 const ALL_OPEN = ["too many files are open", "close other programs, which have too many files open"] as const;
-const SPACE = "free some space on its disk";
+const FREE_SPACE = "free some space on its disk";
 
 /** What they mean, and the user's fix, as clauses, by the system's codes and reasons of our own. */
 const FAILURES: Readonly<Record<string, readonly [meaning: string, fix: string]>> = {
@@ -22,15 +22,15 @@ const FAILURES: Readonly<Record<string, readonly [meaning: string, fix: string]>
   ENOENT: ["the folder is missing", "create that folder, or mount the disk that holds it"],
   ENOTDIR: ["a part of the folder's path is a file", "move the file that a part of its path leads to"],
   EISDIR: ["a folder is in the file's place", "put the files that this folder holds in its place"],
-  ENOSPC: ["the disk is full", SPACE],
-  EDQUOT: ["the disk quota is used up", SPACE],
+  ENOSPC: ["the disk is full", FREE_SPACE],
+  EDQUOT: ["the disk quota is used up", FREE_SPACE],
   EMFILE: ALL_OPEN,
   ENFILE: ALL_OPEN,
   EBUSY: ["another program holds the file", "close the program that holds it"],
   [FOREIGN_ROOT]: [FOREIGN_ROOT, "run this without sudo, as the user whose home folder it is"],
 };
 /** Reasons that another folder may not have. */
-export const OF_PLACE: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR"]);
+export const FOLDER_REASONS: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR"]);
 
 /** The code of the operating system, or a reason of our own. */
 export function diskReason(error: unknown): string {
@@ -94,7 +94,7 @@ export async function flush(file: Pick<FileHandle, "sync">): Promise<void> {
 }
 
 const PRIVATE = 0o700;
-const DIFFERS = "its disk gives back something else than was written";
+const READS_DIFFERENTLY = "its disk gives back something else than was written";
 const LINE = "This server tries whether it can write here.\n";
 
 export type PrivateFolder = ReturnType<typeof openPrivateFolder>;
@@ -139,7 +139,7 @@ export function openPrivateFolder(path: string, { mayMake = true } = {}) {
       const file = join(folder, `.faceless-${crypto.randomUUID()}.tmp`);
       try {
         await appendTo(file, LINE);
-        if ((await readFrom(file, 0)).toString() !== LINE) throw new Error(DIFFERS);
+        if ((await readFrom(file, 0)).toString() !== LINE) throw new Error(READS_DIFFERENTLY);
       } finally {
         await fs.rm(file, { force: true });
       }

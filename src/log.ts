@@ -10,7 +10,7 @@ export type Log = Readonly<Record<Event, (message: string, cause?: unknown) => v
 const LEVELS: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
 
 /** The maximum number of characters of a message or stack. */
-const MAX_CHARACTERS = 4_000;
+const MAX_CHARS = 4_000;
 
 /** The log of a process, and what takes the key out of all that it writes. */
 export interface OwnLog {
@@ -31,7 +31,7 @@ export function openLog(
     if (LEVELS[own] < LEVELS[level]) return;
     const detail = cause === undefined || level !== "debug" ? "" : ` ${describeCause(cause)}`;
     // A key that was cut would not be recognised.
-    const text = cutText(redact(stripUnsafeCharacters(`${message}${detail}`)), MAX_CHARACTERS);
+    const text = cutText(redact(stripUnsafeCharacters(`${message}${detail}`)), MAX_CHARS);
     write(`faceless-video-mcp ${own}: ${text.trim().replace(/\s*\n\s*/g, " | ")}\n`);
   };
   const log = { debug: logAt("debug"), info: logAt("info"), warn: logAt("warn"), error: logAt("error") };

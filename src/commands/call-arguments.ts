@@ -5,7 +5,7 @@ import { addAbortSignal } from "node:stream";
 import {
   ABOUT,
   COMMANDS,
-  describe,
+  describeWord,
   flagsFrom,
   type Options,
   readArguments,
@@ -29,7 +29,7 @@ export type Call = Exclude<Awaited<ReturnType<typeof readCall>>, string>;
 export async function readCall(argv: readonly string[], host: Host) {
   const name = argv.find((word) => !word.startsWith("-"));
   const tool = TOOLS.find((candidate) => candidate.name === name);
-  const unknown = new UsageError(`unknown ${describe("tool", name ?? "")}`);
+  const unknown = new UsageError(`unknown ${describeWord("tool", name ?? "")}`);
   if (name !== undefined && tool === undefined) throw unknown;
   const own: Options = { ...COMMANDS.call.options, help: ABOUT.help };
   const given = readArguments(argv, name ?? "call", { ...(tool && optionsOf(tool)), ...own });
@@ -40,7 +40,7 @@ export async function readCall(argv: readonly string[], host: Host) {
   if (given.has("help")) return helpOf([tool]);
   const words = given.words.filter((word) => word !== name);
   const surplus = words.find((word) => word !== "-");
-  if (surplus !== undefined) throw new UsageError(`${name} takes no ${describe("argument", surplus)}`);
+  if (surplus !== undefined) throw new UsageError(`${name} takes no ${describeWord("argument", surplus)}`);
   const waits = given.has("wait");
   if (waits && tool.effect !== "spends" && tool !== getVideoStatus)
     throw new UsageError(`${name} has no job that --wait could follow`);
@@ -48,7 +48,7 @@ export async function readCall(argv: readonly string[], host: Host) {
   const args: Record<string, unknown> = {};
   const add = (argument: string, value: unknown) => {
     if (Object.hasOwn(args, argument))
-      throw new UsageError(`${describe("argument", argument)} was given twice`);
+      throw new UsageError(`${describeWord("argument", argument)} was given twice`);
     args[argument] = value;
   };
   for (const [argument, values] of given.values)

@@ -27,9 +27,9 @@ const RATE_PAUSE_SECONDS = 5;
 /** The row can't be ordered as it is written. */
 const FAULTS: readonly ErrorCode[] = ["invalid_input", "check_order"];
 /** The reason gives a code. */
-const CONFIRMED: readonly ErrorCode[] = ["check_order", "duplicate"];
+const CONFIRMABLE: readonly ErrorCode[] = ["check_order", "duplicate"];
 /** After any other failure the next row would fail as well, or be paid for in doubt. */
-const OF_ONE_ROW: readonly ErrorCode[] = [...FAULTS, "duplicate", "in_progress", "refused", "declined"];
+const ROW_ERRORS: readonly ErrorCode[] = [...FAULTS, "duplicate", "in_progress", "refused", "declined"];
 
 /** What is known of a row. One with neither result nor failure is left for another run. */
 interface Row extends TableRow {
@@ -58,7 +58,7 @@ export async function callTable(
     } catch (error) {
       const failure = toBridgeError(error, "unknown");
       const { code, outcome } = failure.facts;
-      const isOfRow = OF_ONE_ROW.includes(code);
+      const isOfRow = ROW_ERRORS.includes(code);
       if (isOfRow || outcome !== "not_sent") row.failure = failure;
       if (!isOfRow) stop ??= failure;
     }
@@ -116,7 +116,7 @@ export async function callTable(
 
   const shown = faulty.length > 0 ? faulty : rows;
   const left = shown.filter(({ result, failure }) => (result ?? failure) === undefined);
-  for (const row of left) row.failure = fault(LEFT, stop?.facts.code ?? "cancelled");
+  for (const row of left) row.failure = fault(ROW_LEFT, stop?.facts.code ?? "cancelled");
   const reports = shown.map((row) => {
     const { number, result, failure } = row;
     const isUnsaved = tools.unsaved(result?.fields["jobId"]) !== undefined;
@@ -137,7 +137,7 @@ export async function callTable(
     faulty.length > 0
       ? `Nothing was ordered, since ${faulty.length} of ${rows.length} rows can't be.`
       : `${count()}.`,
-    shown.some(({ failure }) => failure && CONFIRMED.includes(failure.facts.code)) &&
+    shown.some(({ failure }) => failure && CONFIRMABLE.includes(failure.facts.code)) &&
       "A code that confirms a row belongs in its column confirm.",
     left.length > 0 && inSentences(`${left.length} left for the next run:`, message, nextStep),
     describeUnrecorded(tools.unrecorded()),
@@ -150,13 +150,13 @@ export async function callTable(
   };
 }
 
-const LEFT = "The row is left for the next run.";
+const ROW_LEFT = "The row is left for the next run.";
 const INTERRUPTED = { message: "The call was interrupted.", nextStep: "" };
 
 /** What became of a row: its link, its job or the reason. */
 function describeRow({ result, failure }: Row, message: Text = ""): string {
   const { jobId, status, finalVideoUrl, savedTo, alreadyStarted } = result?.fields ?? {};
-  if (failure?.facts.message === LEFT) return "left for the next run";
+  if (failure?.facts.message === ROW_LEFT) return "left for the next run";
   const { code, message: problem = "", nextStep } = failure?.facts ?? {};
   if (code === "invalid_input") return textFor("person", problem);
   if (code === "check_order") return textFor("person", inSentences(problem, nextStep));

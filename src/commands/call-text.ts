@@ -13,7 +13,7 @@ const LINES: Readonly<Record<string, (item: Fields) => string>> = {
   videos: ({ jobId, status, topic, finalVideoUrl }) => inColumns(jobId, status, topic, finalVideoUrl),
   results: describePost,
   publishedTo: describePost,
-  platforms: titleOf,
+  platforms: accountTitle,
 };
 
 /** Summary and next step for a person, a line for each item of a list, and the job's id. */
@@ -29,7 +29,7 @@ export function asText({ summary, nextStep = "", fields: { jobId, ...rest } }: T
     .join("\n");
 }
 
-function titleOf({ platform, ...others }: Fields): string {
+function accountTitle({ platform, ...others }: Fields): string {
   const account = accountName({ platform, ...others });
   const title = platformTitle(String(platform));
   return account === undefined ? title : `${title} (${quote(account, 60)})`;
@@ -43,7 +43,7 @@ export function describePost({ ok = true, unknown, alreadyPublished, at, url, ..
     ok === true
       ? inColumns(unknown === true ? UNKNOWN : posted, at, url)
       : inSentences("not posted", reason !== undefined && `(the service says ${quote(reason, 200)})`);
-  return `${titleOf(others)}: ${outcome}`;
+  return `${accountTitle(others)}: ${outcome}`;
 }
 
 export function inColumns(...values: readonly unknown[]): string {
@@ -54,10 +54,10 @@ export function inColumns(...values: readonly unknown[]): string {
 }
 
 const [POSTED, POSTED_BEFORE, UNKNOWN] = ["posted", "posted before", "sent, outcome not known"];
-const OURS = new Set([POSTED, POSTED_BEFORE, UNKNOWN, "ordered before"]);
+const OWN_WORDS = new Set([POSTED, POSTED_BEFORE, UNKNOWN, "ordered before"]);
 
 /** Leaves a link, a time or an id as it is, and quotes anything else unless it is one word. */
 function shown(text: string): string {
-  const isPlain = OURS.has(text) || /^(?:https?:\/\/[!-~]+|[\w.:+-]{1,64})$/i.test(text);
+  const isPlain = OWN_WORDS.has(text) || /^(?:https?:\/\/[!-~]+|[\w.:+-]{1,64})$/i.test(text);
   return isPlain ? text : text.includes(" ") ? quote(text, 80) : quoteName(text);
 }

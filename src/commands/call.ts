@@ -30,7 +30,7 @@ import { TerminalUi } from "./terminal-ui.ts";
 const CANCEL_MS = 300;
 /** After the second one, a call whose outcome is known ends within this time, in which the disk may answer. */
 const LEAVE_MS = 5_000;
-const AWAITED = {
+const WAIT_NOTICES = {
   "same request":
     "The same request was sent before, and its answer has not come yet. It is awaited, for six minutes at most.",
   journal: "The service has answered, but the journal can't be written. It is tried again for 45 seconds.",
@@ -40,7 +40,7 @@ const AWAITED = {
   "after the answer": "The service has answered, which is being recorded. Ctrl-C again leaves at once.",
 } as const;
 
-const UNSAVED = "It is not saved on this computer yet: make the same call again later.";
+const NOT_SAVED_YET = "It is not saved on this computer yet: make the same call again later.";
 
 /** Prints the result, or why there is none. Returns the exit code. */
 export async function runCall(argv: readonly string[], host: Host): Promise<number> {
@@ -73,7 +73,7 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
       // Whatever fails from then on, the video was ordered.
       onStarted: (jobId) => (orderedJob = jobId),
       askUser,
-      onWait: (awaited) => ui.print(AWAITED[awaited]),
+      onWait: (awaited) => ui.print(WAIT_NOTICES[awaited]),
     });
     const isLeft = failWhenLeft(tools, host, ui);
     if (call.rows !== undefined) {
@@ -96,7 +96,7 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
     const isUnsaved = tools.unsaved(fields["jobId"]) === "unexplained";
     const result = {
       fields,
-      summary: inSentences(summary, isUnsaved && UNSAVED),
+      summary: inSentences(summary, isUnsaved && NOT_SAVED_YET),
       nextStep: config.startsSandbox && fields["jobId"] !== undefined ? aboutSandboxes(host) : nextStep,
     };
     return await show(structureOf(result), asText(result), tools.exitCodeOf(fields, waits));
@@ -165,7 +165,7 @@ async function failWhenLeft({ guard }: LocalTools, host: Host, ui: TerminalUi): 
   await aborted(host.interrupted);
   await pause(host.clock, CANCEL_MS);
   if (guard.isBusy && guard.hasSent)
-    ui.print(AWAITED[guard.awaitsAnswer ? "after an interrupt" : "after the answer"]);
+    ui.print(WAIT_NOTICES[guard.awaitsAnswer ? "after an interrupt" : "after the answer"]);
   if (guard.isBusy) await aborted(host.interruptedAgain);
   if (guard.isBusy && !guard.awaitsAnswer) await pause(host.clock, LEAVE_MS);
   if (!guard.hasSent) throw cancelledError("The call was interrupted.");

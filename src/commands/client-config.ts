@@ -19,7 +19,7 @@ import {
   sharedFieldsOf,
 } from "./client-formats.ts";
 import { readClientEntries } from "./doctor/client-entry.ts";
-import { readTarget } from "./doctor/environment.ts";
+import { readServiceConfig } from "./doctor/environment.ts";
 import type { Host } from "./host.ts";
 import { copyFolder, installCopy } from "./installed-copy.ts";
 import {
@@ -260,7 +260,7 @@ export function isInProject({ node, workingDir, homeDir, platform }: Place): boo
 
 /** The service's address, also without a key. A key that was set as the address isn't shown. */
 function readUrl({ env, homeDir }: Host): string {
-  const service = readTarget({ FACELESS_BASE_URL: env["FACELESS_BASE_URL"] }, homeDir);
+  const service = readServiceConfig({ FACELESS_BASE_URL: env["FACELESS_BASE_URL"] }, homeDir);
   if (service === undefined || service.baseUrl.href.includes("fl_")) return EXAMPLE_URL;
   // Some clients replace $NAME anywhere.
   return service.baseUrl.href.replace(/\/$/, "").replaceAll("$", "%24");

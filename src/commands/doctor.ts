@@ -6,7 +6,7 @@ import { type Config, JOURNAL_SETTINGS, NO_FLAGS, readConfig } from "../config.t
 import { FORMATS } from "./client-formats.ts";
 import { type Check, formatReport, pass, redactReport } from "./doctor/check.ts";
 import { readClientEntries } from "./doctor/client-entry.ts";
-import { checkConfig, KEY, readTarget, type Settings } from "./doctor/environment.ts";
+import { checkConfig, KEY, readServiceConfig, type Settings } from "./doctor/environment.ts";
 import { checkJournal, checkSavedVideos } from "./doctor/folders.ts";
 import { checkQuestions } from "./doctor/questions.ts";
 import { checkService } from "./doctor/service.ts";
@@ -49,7 +49,7 @@ export async function runDoctor({ client, json, shapes }: Given<"doctor">, host:
 /** Describes the form of the service's answers and nothing else, so that all of it can be reported. */
 async function describeShapes(settings: Settings | undefined, config: Config | undefined, host: Host) {
   const isSandbox = config?.startsSandbox === true;
-  const service = settings && !isSandbox ? readTarget(settings.env, host.homeDir) : undefined;
+  const service = settings && !isSandbox ? readServiceConfig(settings.env, host.homeDir) : undefined;
   if (service === undefined) {
     const reasons = config?.problems.map(({ variable, problem }) => `${variable} ${problem}`).join("; ");
     const reason = reasons ?? "there is no entry that can be read";
@@ -72,7 +72,7 @@ async function checkSettings(
   const isJournalNamed = config.problems.every(({ variable }) => !JOURNAL_SETTINGS.includes(variable));
   return [
     ...checkConfig(config, { isEntry: client !== undefined, hidden }),
-    ...(await checkService(isServiceHidden ? undefined : readTarget(env, host.homeDir), client, host)),
+    ...(await checkService(isServiceHidden ? undefined : readServiceConfig(env, host.homeDir), client, host)),
     ...(isJournalNamed ? [await checkJournal(config, host)] : []),
     ...(await checkSavedVideos(config)),
   ];

@@ -18,7 +18,7 @@ import { openJournal, openJournalStore, orJournalError } from "./open-journal.ts
 import { TerminalUi } from "./terminal-ui.ts";
 
 /** Maximum characters of the application's name, which is printed beside the time. */
-const MAX_CLIENT = 60;
+const MAX_CLIENT_CHARS = 60;
 
 /** Prints the history. Returns the exit code: 1 if the journal can't be read. */
 export async function runHistory(json: boolean, host: Host): Promise<number> {
@@ -62,7 +62,7 @@ async function readHistory(config: Config, clock: Clock) {
   const jobs = await jobHistories(entries);
   const requests = entries.map((entry) => {
     const order = entry.operation === "generate" ? entry : jobs.get(entry.jobId)?.order;
-    return describe(entry, order, journal.isUnderWay(entry));
+    return describeEntry(entry, order, journal.isUnderWay(entry));
   });
   return {
     summary: `Orders and posts${ofSandbox} in the journal, newest first (${store.place}):`,
@@ -71,7 +71,7 @@ async function readHistory(config: Config, clock: Clock) {
 }
 
 /** A request as JSON, and as a title and lines. `order` is that of its job, if the journal has it. */
-function describe(entry: JournalEntry, order: OrderEntry | undefined, isUnderWay: boolean) {
+function describeEntry(entry: JournalEntry, order: OrderEntry | undefined, isUnderWay: boolean) {
   const { atMs, client, operation, jobId, outcome, sandbox } = entry;
   const ordered: Readonly<Record<string, unknown>> = order ? { ...DEFAULTS, ...order.arguments } : {};
   const { topic, duration: seconds, ...options } = ordered;
@@ -80,7 +80,7 @@ function describe(entry: JournalEntry, order: OrderEntry | undefined, isUnderWay
   const mark = { ...(sandbox && { sandbox }), ...unknown };
   const json = { at, client, operation, jobId, ...mark, topic, seconds, ...options };
   const time = localTime(atMs).slice(0, 16).replace("T", " ");
-  const title = client === undefined ? time : `${time}  by ${cleanServiceText(client, MAX_CLIENT)}`;
+  const title = client === undefined ? time : `${time}  by ${cleanServiceText(client, MAX_CLIENT_CHARS)}`;
   const job = `job ${JOB_ID.test(jobId ?? "") ? jobId : quote(jobId ?? "", 60)}`;
   const name = order === undefined ? job : quote(firstSpokenWords(String(topic)));
   if (entry.operation === "generate") {

@@ -10,7 +10,7 @@ import type { Host } from "./host.ts";
 /** Columns of a terminal that doesn't know its width. */
 const USUAL_WIDTH = 80;
 /** The turns of the event loop in which what was typed is read. */
-const DROP_TURNS = 10;
+const TYPEAHEAD_TURNS = 10;
 
 export class TerminalUi {
   readonly #input: Host["input"];
@@ -84,7 +84,7 @@ export class TerminalUi {
    * typed before the question.
    */
   async confirm(question: string, signal?: AbortSignal): Promise<boolean> {
-    await this.#dropTyped();
+    await this.#dropTypeahead();
     this.print(question);
     this.#output.write("[y/N] ");
     const answer = await this.#line(signal);
@@ -98,11 +98,11 @@ export class TerminalUi {
   }
 
   /** Drops an unfinished line, too, which a terminal hands over in raw mode alone. */
-  async #dropTyped(): Promise<void> {
+  async #dropTypeahead(): Promise<void> {
     const drop = () => {};
     this.#input.setRawMode?.(true);
     this.#input.on("data", drop).resume();
-    for (let turn = 0; turn < DROP_TURNS; turn++) await nextTurn();
+    for (let turn = 0; turn < TYPEAHEAD_TURNS; turn++) await nextTurn();
     this.#input.off("data", drop).pause();
     this.#input.setRawMode?.(false);
   }

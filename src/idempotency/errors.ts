@@ -9,7 +9,7 @@ import { inSentences, say, type Text, toolOrCommand } from "../sentences.ts";
 import { capitalized, describeAge, inWords, quote, quoteName, quoteWord } from "../text.ts";
 
 const MAX_CANDIDATES = 5;
-const FOLLOW = toolOrCommand("get_video_status", "--job-id ID --wait");
+const FOLLOW_JOB = toolOrCommand("get_video_status", "--job-id ID --wait");
 const CHECK_LIST = say`[Check list_videos for it|Look for it with ${toolOrCommand("list_videos")}]`;
 
 /** The code that an error gives for sending the request all the same. */
@@ -47,7 +47,7 @@ export function orderInProgressError(ageMs: number): BridgeError {
     "in_progress",
     `Not sent: a video of the same words was ordered ${describeAge(ageMs)}, and its outcome is not known yet.`,
     inSentences(
-      say`${CHECK_LIST}, and follow it with ${FOLLOW} if it is there.`,
+      say`${CHECK_LIST}, and follow it with ${FOLLOW_JOB} if it is there.`,
       say`If it isn't, [tell the user that |]it may still be starting.`,
       "Don't order it again, not even in other words or with other settings.",
     ),
@@ -132,7 +132,7 @@ export class JournalError extends BridgeError {
     use: "read" | "written" | "understood",
     place: string,
     reason: string,
-    fix = use === "understood" ? UPDATE : fixForDisk(use, reason, place),
+    fix = use === "understood" ? UPDATE_SERVER : fixForDisk(use, reason, place),
   ) {
     const problem = `can't be ${use} (${reason}: ${place})`;
     super({
@@ -147,7 +147,7 @@ export class JournalError extends BridgeError {
   }
 }
 
-const UPDATE = "update this server, as a newer version has written it";
+const UPDATE_SERVER = "update this server, as a newer version has written it";
 
 /** The failure of a confirmed second post. It must never say that waiting makes it safe. */
 export function withoutWaiting(error: unknown): unknown {

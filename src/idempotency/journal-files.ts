@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import { type Clock, inTime, inTurns } from "../clock.ts";
-import { diskReason, OF_PLACE, type PrivateFolder } from "../disk.ts";
+import { diskReason, FOLDER_REASONS, type PrivateFolder } from "../disk.ts";
 import { MAX_DISK_MS } from "../service/time-budget.ts";
 import { JournalError } from "./errors.ts";
 import type { JournalStore, OnLine } from "./journal.ts";
@@ -14,14 +14,14 @@ const OWN_NAME = /^journal-\d{4}-\d{2}-\d{2}\.jsonl$/;
  * Every file that begins so holds lines of that day: a copy, a backup, a conflict, or a log that was rotated.
  * A hidden one is a lock or half a copy, unless iCloud has put it in place of a file that it keeps elsewhere.
  */
-const NAME = /^(?:\.(?=.*\.icloud$))?journal-(\d{4}-\d{2}-\d{2})/i;
+const DAY_FILE = /^(?:\.(?=.*\.icloud$))?journal-(\d{4}-\d{2}-\d{2})/i;
 const KEEP_HERE = "have the synchronising program keep that file on this computer";
-const NOT_AN_ENTRY =
+const REMOVE_LINE =
   "look at the list of videos and at the accounts for what that line may have held, then remove the line, or put the file back as it was";
-const NOT_OURS =
+const IF_FOREIGN_FILE =
   "if it is compressed, put what it holds in its place; if it isn't part of the journal, move it to another folder; otherwise ";
 /** For a service whose home folder is `/` or isn't there. */
-const ELSEWHERE =
+const SET_STATE_DIR =
   "set FACELESS_STATE_DIR to a folder that this server may write to (for a systemd service, StateDirectory= makes one)";
 /** How many of the last bytes are compared before only the rest of a file is read. */
 const COMPARED_BYTES = 256;
@@ -111,7 +111,7 @@ export class JournalFiles implements JournalStore {
     for await (const line of inTurns(text.split("\n"))) {
       lines += 1;
       if (onLine(line, path)) continue;
-      const fix = isOwn ? NOT_AN_ENTRY : NOT_OURS + NOT_AN_ENTRY;
+      const fix = isOwn ? REMOVE_LINE : IF_FOREIGN_FILE + REMOVE_LINE;
       throw new JournalError("read", path, `line ${lines} is not an entry`, fix);
     }
     const end = bytes.lastIndexOf("\n") + 1;
@@ -129,13 +129,13 @@ export class JournalFiles implements JournalStore {
       return await inTime(this.#clock, MAX_DISK_MS, "no answer", work);
     } catch (error) {
       const reason = diskReason(error);
-      const cantMake = OF_PLACE.has(reason) && (await this.#folder.isUnmade());
-      throw new JournalError(use, path, reason, cantMake ? ELSEWHERE : undefined);
+      const cantMake = FOLDER_REASONS.has(reason) && (await this.#folder.isUnmade());
+      throw new JournalError(use, path, reason, cantMake ? SET_STATE_DIR : undefined);
     }
   }
 }
 
 /** The UTC day of the lines in a file of this name, 2026-11-23; empty for what isn't the journal's. */
 function dayOf(name: string): string {
-  return NAME.exec(name)?.[1] ?? "";
+  return DAY_FILE.exec(name)?.[1] ?? "";
 }

@@ -21,25 +21,25 @@ const MAX_IDLE_MS = 60_000;
 /** How long a connection that could not be made in time fails all statements. */
 const KEPT_MS = 1_000;
 const ROWS_PER_QUERY = 2_000;
-const MAX_REASON_CHARACTERS = 200;
+const MAX_REASON_CHARS = 200;
 const [UNDEFINED_TABLE, UNDEFINED_COLUMN] = ["42P01", "42703"];
 const READ_ONLY = "25006";
-/** The error that TRUSTED raises. */
+/** The error that CHECK_TABLE raises. */
 const DIVISION_BY_ZERO = "22012";
 
 // The schema is named, since users may have different search paths.
 const TABLE = "public.faceless_journal";
 // Every message is a transaction that begins with this, so that no function, operator or type of another role
 // is found. Neither a session nor startup options would do: poolers in transaction mode keep neither.
-// TRUSTED then fails if the table, or a view in its place, could run another role's code.
-const SAFE = "set local search_path = pg_catalog, pg_temp; set local lock_timeout = '3s'";
-const TRUSTED = `select 1 / (not relhastriggers and (
+// CHECK_TABLE then fails if the table, or a view in its place, could run another role's code.
+const SAFE_SETTINGS = "set local search_path = pg_catalog, pg_temp; set local lock_timeout = '3s'";
+const CHECK_TABLE = `select 1 / (not relhastriggers and (
     pg_get_userbyid(relowner) = current_user or pg_has_role(relowner, datdba, 'usage')))::int
   from pg_class, pg_database where pg_class.oid = '${TABLE}'::regclass and datname = current_database()`;
 // Released once its transaction is visible, so that rows are seen in the order of their positions.
 // "faceless" in ASCII.
 const LOCK = "select pg_advisory_xact_lock(x'666163656c657373'::bigint)";
-const CREATE = `create table if not exists ${TABLE} (
+const CREATE_TABLE = `create table if not exists ${TABLE} (
     position bigint generated always as identity primary key,
     at timestamptz not null default clock_timestamp(),
     line text not null
@@ -80,7 +80,7 @@ interface Connection {
 export class JournalPostgres implements JournalStore {
   readonly place: string;
   /** Only a policy hides a row from the role that has added it. */
-  readonly fixIfHidden = RIGHTS;
+  readonly fixIfHidden = GRANT_RIGHTS;
   readonly #earlier: Pick<JournalStore, "readNew"> | undefined;
   readonly #address: DatabaseAddress;
   readonly #clock: Pick<Clock, "now" | "monotonicMs" | "after">;
@@ -124,7 +124,7 @@ export class JournalPostgres implements JournalStore {
       }
       for (const { position, line } of rows.slice(last === undefined ? 0 : 1))
         if (!onLine(line, this.place))
-          throw new JournalError("read", this.place, `row ${position} is not an entry`, NOT_AN_ENTRY);
+          throw new JournalError("read", this.place, `row ${position} is not an entry`, REMOVE_ROW);
       this.#last = rows.at(-1);
       if (rows.length < ROWS_PER_QUERY) return;
     }
@@ -135,7 +135,7 @@ export class JournalPostgres implements JournalStore {
     const results = await this.#insert([line], NEWEST, "rollback");
     const newest = schemas().newest.safeParse(results.at(-2));
     if (newest.data?.[0].line !== line)
-      throw new JournalError("read", this.place, "what was written can't be seen", RIGHTS);
+      throw new JournalError("read", this.place, "what was written can't be seen", GRANT_RIGHTS);
   }
 
   reconnect(): void {
@@ -145,11 +145,11 @@ export class JournalPostgres implements JournalStore {
   /** The row at this position and those after it. A missing table is an empty one. */
   async #read(position: string): Promise<Row[]> {
     try {
-      const results = await this.#run(TRUSTED, NOW, selectFrom(position)).catch(async (error: unknown) => {
+      const read = await this.#run(CHECK_TABLE, NOW, selectFrom(position)).catch(async (error: unknown) => {
         if (errnoOf(error) !== UNDEFINED_TABLE) throw error;
         return [...(await this.#run(NOW)), []];
       });
-      const [now, rows] = results.slice(-2);
+      const [now, rows] = read.slice(-2);
       this.#offsetMs = schemas().now.parse(now)[0].now - this.#clock.monotonicMs();
       return schemas().rows.parse(rows);
     } catch (error) {
@@ -159,10 +159,10 @@ export class JournalPostgres implements JournalStore {
 
   /** Makes the table if it is missing. */
   #insert(lines: readonly string[], ...more: readonly string[]): Promise<readonly unknown[][]> {
-    const statements = [TRUSTED, LOCK, insert(lines), ...more];
+    const statements = [CHECK_TABLE, LOCK, insert(lines), ...more];
     const results = this.#run(...statements).catch((error: unknown) => {
       if (errnoOf(error) !== UNDEFINED_TABLE) throw error;
-      return this.#run(LOCK, CREATE, ...statements);
+      return this.#run(LOCK, CREATE_TABLE, ...statements);
     });
     return results.catch((error: unknown) => {
       throw this.#toJournalError("written", error);
@@ -198,7 +198,7 @@ export class JournalPostgres implements JournalStore {
     // Only a command that waits for an answer keeps the process running.
     socket.ref();
     try {
-      const query = (await client).query([SAFE, ...statements].join("; "));
+      const query = (await client).query([SAFE_SETTINGS, ...statements].join("; "));
       // Close it, so that nothing else waits for it.
       const onLate = () => socket.destroy();
       const results = await inTime(this.#clock, MAX_DISK_MS, "no answer", query, {
@@ -245,7 +245,7 @@ export class JournalPostgres implements JournalStore {
 
   #toJournalError(use: "read" | "written" | "understood", error: unknown): JournalError {
     const code = errnoOf(error) ?? "";
-    if (code === DIVISION_BY_ZERO) return new JournalError(use, this.place, UNTRUSTED, REMAKE);
+    if (code === DIVISION_BY_ZERO) return new JournalError(use, this.place, UNTRUSTED_TABLE, RECREATE_TABLE);
     // If a name has several addresses, the error that joins their failures has no text of its own.
     const words = (error instanceof Error && error.message) || code;
     const { password } = this.#address;
@@ -253,23 +253,23 @@ export class JournalPostgres implements JournalStore {
       return new JournalError(use, this.place, "the database asks for a password, and none is set", PASSWORD);
     const [, fix] = FIXES.find(([pattern]) => pattern.test(`${code} ${words}`)) ?? [];
     // A server that got the password could repeat it in its error.
-    const quoted = quote(createRedact(password)(words), MAX_REASON_CHARACTERS);
+    const quoted = quote(createRedact(password)(words), MAX_REASON_CHARS);
     return new JournalError(use, this.place, quoted, use === "understood" ? undefined : fix);
   }
 }
 
-const RIGHTS =
+const GRANT_RIGHTS =
   "let the owner of the database make the table as docs/GATEWAYS.md shows and grant its user select and insert on it, with a policy for both if row-level security is on";
-const UNTRUSTED = "another role of the database could run its own code in it";
-const REMAKE =
+const UNTRUSTED_TABLE = "another role of the database could run its own code in it";
+const RECREATE_TABLE =
   "let the owner of the database look at this table, and remove its triggers or make it anew as docs/GATEWAYS.md shows";
-const NOT_AN_ENTRY =
+const REMOVE_ROW =
   "look at the list of videos and at the accounts for what that row may have held, then let the owner of the database remove it";
 const PASSWORD = `put the password into FACELESS_JOURNAL_URL, as in ${DATABASE_EXAMPLE}, or into PGPASSWORD beside it`;
 
 /** The user's fix, by Postgres's or Node's code, or by the words of an error that has none. */
 const FIXES: readonly (readonly [code: RegExp, fix: string])[] = [
-  [/^42501 /, RIGHTS],
+  [/^42501 /, GRANT_RIGHTS],
   [/^25006 /, "name the primary database in FACELESS_JOURNAL_URL, as this one can only be read"],
   [/^(28P01|28000|3D000) /, "check the user, the password and the database in FACELESS_JOURNAL_URL"],
   [/^(57P03|53300) /, "wait a minute until the database has started or has a free connection"],

@@ -47,7 +47,7 @@ export interface PublishOnceOptions {
   readonly journal: Journal;
 }
 
-const MAX_REASON_CHARACTERS = 200;
+const MAX_REASON_CHARS = 200;
 
 export class PublishOnce {
   readonly #options: PublishOnceOptions;
@@ -104,7 +104,7 @@ function toOutcome({ results }: Publication): RequestOutcome {
       platform: cleanServiceText(platform, 100),
       ok,
       ...(typeof url === "string" && { url }),
-      ...(reason !== undefined && { reason: cleanServiceText(reason, MAX_REASON_CHARACTERS) }),
+      ...(reason !== undefined && { reason: cleanServiceText(reason, MAX_REASON_CHARS) }),
     };
   });
   return { outcome: "done", results: short };

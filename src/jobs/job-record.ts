@@ -74,7 +74,7 @@ export function ageMs(record: JobRecord, nowMs: number): number | undefined {
 }
 
 /** The first spoken words of its topic; undefined if it was ordered elsewhere. */
-export function titleOf({ order }: JobRecord): string | undefined {
+export function jobTitle({ order }: JobRecord): string | undefined {
   return order && firstSpokenWords(String(order.arguments["topic"]));
 }
 

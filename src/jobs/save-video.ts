@@ -11,7 +11,7 @@ import { errnoOf } from "../errors.ts";
 import { stateOf } from "../service/job.ts";
 import type { Log } from "../log.ts";
 import type { JobBook } from "./job-book.ts";
-import { type JobRecord, lastStatus, titleOf } from "./job-record.ts";
+import { type JobRecord, lastStatus, jobTitle } from "./job-record.ts";
 import type { Poller } from "./poller.ts";
 import type { JobReader } from "./reader.ts";
 
@@ -130,7 +130,7 @@ export class VideoSaver {
     const { signal } = this.#shutdown;
     try {
       await book.readJournal();
-      const name = nameOf(book.get(jobId), clock.now());
+      const name = fileNameOf(book.get(jobId), clock.now());
       const path = join(folder, name);
       if ((await this.#readNames(folder)).has(jobId)) return;
       if (!(await exists(folder))) await makeFolder(folder);
@@ -242,12 +242,12 @@ export class VideoSaver {
 }
 
 /** "faceless-2026-11-20-Why-the-sea-is-salty-0f4b6f2e.mp4". The date is this computer's. */
-export function nameOf(record: JobRecord, nowMs: number): string {
+export function fileNameOf(record: JobRecord, nowMs: number): string {
   const localMs = nowMs - new Date(nowMs).getTimezoneOffset() * 60_000;
   const date = new Date(localMs).toISOString().slice(0, 10);
   const id = record.jobId.replace(/[^\w-]/g, "").slice(0, 8);
   const free = MAX_NAME_BYTES - `faceless-${date}--${id}.mp4`.length;
-  return ["faceless", date, ...wordsOf(titleOf(record) ?? "", free), `${id}.mp4`].join("-");
+  return ["faceless", date, ...wordsOf(jobTitle(record) ?? "", free), `${id}.mp4`].join("-");
 }
 
 /** Letters and digits of any script, joined by hyphens: whole words if possible. */

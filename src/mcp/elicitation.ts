@@ -40,13 +40,13 @@ interface Series {
 }
 
 /** The parts of a connection that its questions need. */
-type Connection = Pick<Application, "log" | "clock"> & {
+type ClientConnection = Pick<Application, "log" | "clock"> & {
   readonly client: Pick<ConnectedClient, "canAsk" | "conversation">;
 };
 
 /** The questions of one connection. */
 export class Elicitation {
-  readonly #connection: Connection;
+  readonly #connection: ClientConnection;
   /** Modern protocol: maps a single-use requestState to the question's key. */
   readonly #open = new Map<string, string>();
   #series: Series | undefined;
@@ -55,7 +55,7 @@ export class Elicitation {
   /** The questions whose yes came too late, for the next result about their subject. */
   #tooLate: readonly Question[] = [];
 
-  constructor(connection: Connection) {
+  constructor(connection: ClientConnection) {
     this.#connection = connection;
   }
 

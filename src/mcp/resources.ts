@@ -3,15 +3,15 @@
 import { type McpServer, ResourceNotFoundError } from "@modelcontextprotocol/server";
 import { jobIdOf, jobUri } from "../service/job.ts";
 import * as options from "../service/options.ts";
-import { hasEnded, type JobRecord, lastStatus, titleOf } from "../jobs/job-record.ts";
+import { hasEnded, type JobRecord, lastStatus, jobTitle } from "../jobs/job-record.ts";
 import { cleanServiceText, quote } from "../text.ts";
-import { describe } from "../tools/describe.ts";
+import { describeJob } from "../tools/describe.ts";
 import { toResult } from "../tools/tool.ts";
 import type { Application } from "./application.ts";
 import { CARD_URI, readCard } from "./card/card.ts";
 import type { ConnectedClient } from "./connected-client.ts";
 import { readError } from "./results.ts";
-import { JOB } from "./server.ts";
+import { JOB_RESOURCE } from "./server.ts";
 
 export const CATALOG_URI = "faceless://catalog";
 const CATALOG = {
@@ -19,7 +19,7 @@ const CATALOG = {
   name: "catalog",
   title: "Options of a video",
   description: "What can be chosen for a video: values, limits and defaults.",
-  mimeType: JOB.mimeType,
+  mimeType: JOB_RESOURCE.mimeType,
 };
 const LISTED_JOBS = 20;
 /** Clients read after each update, and cards every 3 s. */
@@ -44,7 +44,7 @@ export function registerResources(
     if (jobId === undefined) throw new ResourceNotFoundError(uri);
     try {
       await reader.readRecent(jobId, FRESH_MS, mcpReq.signal);
-      return jsonContents(uri, await describeJob(jobId, application, { wholeTopic: true }));
+      return jsonContents(uri, await jobFields(jobId, application, { wholeTopic: true }));
     } catch (error) {
       throw readError(error, new ResourceNotFoundError(uri), application, { uri });
     }
@@ -52,25 +52,25 @@ export function registerResources(
 }
 
 function jsonContents(uri: string, value: object) {
-  return { contents: [{ uri, mimeType: JOB.mimeType, text: JSON.stringify(value) }] };
+  return { contents: [{ uri, mimeType: JOB_RESOURCE.mimeType, text: JSON.stringify(value) }] };
 }
 
 function toListing(record: JobRecord) {
-  const title = cleanServiceText(titleOf(record) ?? `Video ${record.jobId}`, 80);
+  const title = cleanServiceText(jobTitle(record) ?? `Video ${record.jobId}`, 80);
   const status = lastStatus(record);
   const description = status === undefined ? "Video job." : `Video job, last seen as ${quote(status, 60)}.`;
-  return { ...JOB, uri: jobUri(record.jobId), name: title, title, description };
+  return { ...JOB_RESOURCE, uri: jobUri(record.jobId), name: title, title, description };
 }
 
 /** Describes a job as get_video_status does. */
-export async function describeJob(
+export async function jobFields(
   jobId: string,
   { jobs, videoSaver, config, clock }: Pick<Application, "jobs" | "videoSaver" | "config" | "clock">,
   options: { readonly wholeTopic?: boolean } = {},
 ): Promise<Record<string, unknown>> {
   if (hasEnded(jobs.get(jobId))) await jobs.readJournal();
   await videoSaver.refresh([jobId]);
-  const { result, ...guidance } = describe(jobs.get(jobId), { config, nowMs: clock.now(), ...options });
+  const { result, ...guidance } = describeJob(jobs.get(jobId), { config, nowMs: clock.now(), ...options });
   return toResult(guidance, result).fields;
 }
 

@@ -18,7 +18,7 @@ export function successResult(structuredContent: Readonly<Record<string, unknown
 }
 
 /** The maximum number of characters of a failure, whatever it quotes. */
-const MAX_FAILURE = 5_000;
+const MAX_FAILURE_CHARS = 5_000;
 
 type Surroundings = Pick<Application, "clock" | "log"> & { config: Pick<Application["config"], "isBundle"> };
 
@@ -30,7 +30,7 @@ function explain(error: unknown, effect: Effect, { config, clock, log }: Surroun
     config.isBundle ? inWordsOfForm(textFor(audience, text)) : textFor(audience, text);
   return {
     failure,
-    text: cutText(words("model", describeFailure(failure, effect, clock.now())), MAX_FAILURE),
+    text: cutText(words("model", describeFailure(failure, effect, clock.now())), MAX_FAILURE_CHARS),
     meta: {
       "faceless/error": errorMeta(failure),
       "faceless/person": words("person", describeOutcome(failure, effect)),

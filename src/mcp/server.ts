@@ -21,7 +21,7 @@ const UNSUPPORTED = {
 
 /** How this server names the extension of tasks, and a job as a resource. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
-export const JOB = {
+export const JOB_RESOURCE = {
   title: "Video job",
   description: "A video's status and clips, as get_video_status returns them.",
   mimeType: "application/json",
@@ -87,7 +87,7 @@ export function createServer(config: Config, era: ProtocolEra, client: Connected
   });
   if (!readOnly) protocol.setRequestHandler("prompts/list", () => ({ prompts: PROMPT_LIST }));
   protocol.setRequestHandler("resources/templates/list", () => ({
-    resourceTemplates: [{ name: "job", uriTemplate: JOB_URI_TEMPLATE, ...JOB }],
+    resourceTemplates: [{ name: "job", uriTemplate: JOB_URI_TEMPLATE, ...JOB_RESOURCE }],
   }));
   return server;
 }

@@ -14,11 +14,11 @@ import * as z from "zod";
 import { hasEnded, lastState, startedAtMs } from "../jobs/job-record.ts";
 import { JOB_ID, jobIdFrom, jobUri } from "../service/job.ts";
 import { textFor } from "../sentences.ts";
-import { describe } from "../tools/describe.ts";
+import { describeJob } from "../tools/describe.ts";
 import type { Application } from "./application.ts";
 import type { ConnectedClient, McpRequest } from "./connected-client.ts";
 import { Progress, waitWithProgress } from "./progress.ts";
-import { describeJob } from "./resources.ts";
+import { jobFields } from "./resources.ts";
 import { invalidParams, readError, successResult } from "./results.ts";
 import { TASKS_EXTENSION } from "./server.ts";
 import { valueAt } from "../value-at.ts";
@@ -136,7 +136,7 @@ export class Tasks {
     const isCancelled = this.#followed.get(taskId)?.signal.aborted === true;
     // A job that is no longer polled would be "working" for ever. The task's result says why it ended.
     const reason = isCancelled ? CANCELLED : done ? undefined : followingEnded;
-    const summary = () => describe({ ...record, posts: [] }, { config, nowMs }).summary;
+    const summary = () => describeJob({ ...record, posts: [] }, { config, nowMs }).summary;
     return {
       taskId,
       status: isCancelled ? "cancelled" : done || reason !== undefined ? "completed" : "working",
@@ -148,7 +148,7 @@ export class Tasks {
 
   /** Answers as get_video_status does, with the field that generate_video's output schema adds. */
   async #result(taskId: string): Promise<CallToolResult> {
-    return successResult({ ...(await describeJob(taskId, this.#application)), resourceUri: jobUri(taskId) });
+    return successResult({ ...(await jobFields(taskId, this.#application)), resourceUri: jobUri(taskId) });
   }
 
   /** Resolves when the task has ended, or by the request's signal. Reports progress to the request. */

@@ -30,7 +30,7 @@ const SENT_FIRST =
   /^(initialize|notifications\/initialized|ping|server\/discover|(tools|prompts|resources\/templates)\/list)$/;
 
 /** The maximum number of characters of an error, which may quote what the client has sent. */
-const MAX_ERROR = 2_000;
+const MAX_ERROR_CHARS = 2_000;
 
 export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
@@ -75,7 +75,7 @@ export class StdioTransport implements Transport {
 
   /** Doesn't wait for the client to read: serveStdio awaits this before it takes the next message. */
   async send(message: JSONRPCMessage): Promise<void> {
-    if ("error" in message) message.error.message = cutText(message.error.message, MAX_ERROR);
+    if ("error" in message) message.error.message = cutText(message.error.message, MAX_ERROR_CHARS);
     const line = this.#lineOf(message);
     if ("method" in message && !("id" in message)) this.#writeOnce(line);
     else this.#write(line);

@@ -9,7 +9,7 @@ import { cleanServiceText, readSeconds } from "../text.ts";
 import type { Suggest } from "./prompt.ts";
 
 /** The maximum number of characters of a text; the rest is cut. */
-export const MAX_TEXT = 4_000;
+export const MAX_TEXT_CHARS = 4_000;
 
 const BEST_STYLE = "best fit";
 const COUNTS = ["5", "3", "4", "6", "7", "8", "9", "10", "2"];
@@ -22,7 +22,7 @@ const suggestVideo: Suggest = (typed, recentVideos) =>
   findByWords(typed, recentVideos()).map(({ jobId, topic }) =>
     topic === undefined ? jobId : `${cleanServiceText(firstSpokenWords(topic), 80)} (${jobId})`,
   );
-const readText = (text: string) => cleanServiceText(text, MAX_TEXT) || undefined;
+const readText = (text: string) => cleanServiceText(text, MAX_TEXT_CHARS) || undefined;
 
 /** The subject of a video, in the user's words. */
 export const subject = {

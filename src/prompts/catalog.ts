@@ -20,7 +20,7 @@ const writeVideoTopic = definePrompt({
     description: `Topic for a faceless ${target.style ?? "short"} video, ${parts.lengthOf(target)} in ${parts.languageOf(target)}: ${quote(subject, 80)}`,
     text: `Write the topic of one faceless short video, all that is spoken and seen, and show me. It is made only if I agree.
 
-- My wish: ${quote(subject, args.MAX_TEXT)}
+- My wish: ${quote(subject, args.MAX_TEXT_CHARS)}
 ${parts.targetLines(target)}
 
 ## Write
@@ -52,7 +52,7 @@ const planSeries = definePrompt({
     description: `Series of ${count} videos, ${parts.lengthOf(target)} each in ${parts.languageOf(target)}: ${quote(theme, 80)}`,
     text: `Plan a series of ${count} faceless short videos and show me the plan. Nothing is made before I agree, and never more videos than I agreed to.
 
-- Theme: ${quote(theme, args.MAX_TEXT)}
+- Theme: ${quote(theme, args.MAX_TEXT_CHARS)}
 ${parts.targetLines(target)}
 
 ## The series
@@ -87,7 +87,7 @@ const localizeVideo = definePrompt({
     const original =
       jobId !== undefined
         ? `jobId \`${jobId}\`. ${parts.READ_THE_ORDER} Without \`arguments\`, ask me for the topic; don't guess it from the clips`
-        : `the one with the topic ${quote(video, args.MAX_TEXT)}`;
+        : `the one with the topic ${quote(video, args.MAX_TEXT_CHARS)}`;
     const same = "<of the original>";
     return {
       description: `A video in ${name}: ${jobId ?? quote(video, 80)}`,

@@ -5,7 +5,7 @@ import { languageName } from "../service/languages.ts";
 import { DEFAULTS, type Music, type Pacing, renderTime, type Style, STYLES } from "../service/options.ts";
 import { speakingRate } from "../service/words.ts";
 import { quote } from "../text.ts";
-import { MAX_TEXT, type target } from "./arguments.ts";
+import { MAX_TEXT_CHARS, type target } from "./arguments.ts";
 import type { Surroundings, Values } from "./prompt.ts";
 
 /** The wishes that a topic is written for; undefined if the user left one out. */
@@ -17,7 +17,7 @@ export function targetLines(target: Target): string {
   const viewers =
     audience === undefined
       ? "general, new to it"
-      : `${quote(audience, MAX_TEXT)}; words and examples for them`;
+      : `${quote(audience, MAX_TEXT_CHARS)}; words and examples for them`;
   return `- Viewers: ${viewers}
 - Style and length: ${style === undefined ? "best fit" : `\`${style}\``}, ${lengthOf(target)}
 - Language: ${describeLanguage(target)}

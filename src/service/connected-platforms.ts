@@ -9,7 +9,7 @@ import { badResponseError, mcpToolError, type Operation } from "./errors.ts";
 import { objectOf } from "./openapi.ts";
 import { platformIn, UNKNOWN_PLATFORM } from "./platforms.ts";
 import type { RequestSender } from "./request-sender.ts";
-import { type ConnectedPlatform, MAX_ID, MAX_RESULTS, type ParsedResponse } from "./responses.ts";
+import { type ConnectedPlatform, MAX_ID_CHARS, MAX_RESULTS, type ParsedResponse } from "./responses.ts";
 
 /** The SDK ends this much before the call, and a request this much before the SDK: its error says why. */
 const MARGIN_MS = 500;
@@ -102,6 +102,6 @@ function readPlatform(item: unknown): ConnectedPlatform | undefined {
   if (typeof item !== "string" && (typeof item !== "object" || Array.isArray(item))) return undefined;
   const fields = typeof item === "string" ? { platform: item } : objectOf(item);
   const platform = platformIn(fields);
-  if (platform !== undefined) return platform.length > MAX_ID ? undefined : { ...fields, platform };
+  if (platform !== undefined) return platform.length > MAX_ID_CHARS ? undefined : { ...fields, platform };
   return typeof item === "string" ? undefined : { ...fields, platform: UNKNOWN_PLATFORM };
 }

@@ -4,14 +4,14 @@
 import { lazyValue } from "../lazy.ts";
 
 /** BCP-47 codes, in the order of the suggestions. */
-const COMMON = (
+const COMMON_CODES = (
   "en es fr de pt it ja ko zh hi ar id ru tr vi th pl nl uk sv da no nb fi cs sk hu ro bg el hr sr sl lt lv et ca eu gl ga cy is " +
   "he fa ur bn pa mr gu ta te kn ml ne si ms fil km lo my sw af am zu kk uz az ka hy " +
   "sq mk be bs mt mn ps sd so ha yo ig ky tg ht " +
   "en-GB en-US es-419 es-MX fr-CA pt-BR zh-Hans zh-Hant yue"
 ).split(" ");
 
-const MAX_CHARACTERS = 100;
+const MAX_CHARS = 100;
 
 /** Other names, by language. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
@@ -30,10 +30,10 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
  */
 export function languageCode(text: string): string | undefined {
   // No code or name is as long, and Intl takes seconds for thousands of subtags.
-  if (text.length > MAX_CHARACTERS) return undefined;
+  if (text.length > MAX_CHARS) return undefined;
   try {
     const [code = ""] = Intl.getCanonicalLocales(text.trim().replaceAll("_", "-"));
-    if (nameOf(new Intl.Locale(code).language) !== undefined) return code;
+    if (displayNameOf(new Intl.Locale(code).language) !== undefined) return code;
   } catch {
     // It isn't a code.
   }
@@ -43,10 +43,10 @@ export function languageCode(text: string): string | undefined {
 
 /** The name to show for a BCP-47 code, or the code itself if it has none. */
 export function languageName(code: string, inLanguage = "en"): string {
-  return nameOf(code, inLanguage) ?? code;
+  return displayNameOf(code, inLanguage) ?? code;
 }
 
-function nameOf(code: string, inLanguage = "en"): string | undefined {
+function displayNameOf(code: string, inLanguage = "en"): string | undefined {
   try {
     return displayNames(inLanguage).of(code);
   } catch {
@@ -74,7 +74,7 @@ export function languageNamesStartingWith(typed: string): string[] {
 /** The common languages with their English name, and all their names in comparable form. */
 const commonLanguages = lazyValue(() => {
   const inEnglish = displaysIn("en");
-  return COMMON.map((code) => {
+  return COMMON_CODES.map((code) => {
     // Only names with a region, such as "English (US)", are displayed in several ways.
     const own = code.includes("-")
       ? displaysIn(code).map((each) => each.of(code))

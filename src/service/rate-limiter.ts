@@ -21,7 +21,7 @@ const DEFAULT_PAUSE_MS = 5_000;
 const MAX_WAIT_MS = 3_600_000;
 
 /** Numbers from here on (the year 2001) are times, not durations. */
-const FIRST_TIME = 1e9;
+const MIN_EPOCH_SECONDS = 1e9;
 /** A larger reset counts milliseconds, and so do all later ones: few windows last longer than an hour. */
 const MAX_RESET_SECONDS = 3_600;
 
@@ -97,7 +97,7 @@ export class RateLimiter {
     const header = headers["x-ratelimit-reset"];
     if (header === undefined) return undefined;
     const count = readNumber(header);
-    if (count === undefined || count >= FIRST_TIME)
+    if (count === undefined || count >= MIN_EPOCH_SECONDS)
       return msUntil(header, serviceNowMs(headers, this.#clock.now()));
     // After a wrong guess the service says that a request came too soon.
     if (count > MAX_RESET_SECONDS) this.#resetUnitMs = 1;
@@ -109,7 +109,7 @@ export class RateLimiter {
 export function readRetryAfterMs(headers: ResponseHeaders, nowMs: number): number | undefined {
   const value = headers["retry-after"];
   const count = readNumber(value);
-  return count !== undefined && count < FIRST_TIME
+  return count !== undefined && count < MIN_EPOCH_SECONDS
     ? Math.min(MAX_WAIT_MS, 1000 * count)
     : msUntil(value, serviceNowMs(headers, nowMs));
 }
@@ -123,7 +123,7 @@ function serviceNowMs(headers: ResponseHeaders, nowMs: number): number {
 function msUntil(value: ResponseHeaders[string], nowMs: number): number | undefined {
   const time = readNumber(value);
   const timeMs =
-    time === undefined ? Date.parse(String(value)) : time * (time >= 100 * FIRST_TIME ? 1 : 1000);
+    time === undefined ? Date.parse(String(value)) : time * (time >= 100 * MIN_EPOCH_SECONDS ? 1 : 1000);
   return Number.isNaN(timeMs) ? undefined : Math.min(MAX_WAIT_MS, Math.max(0, timeMs - nowMs));
 }
 

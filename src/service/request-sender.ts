@@ -61,7 +61,7 @@ export interface SenderOptions {
 }
 
 /** The maximum number of characters of a page that a sentence quotes. */
-const MAX_QUOTED = 200;
+const MAX_QUOTED_CHARS = 200;
 
 /** Milliseconds that a request has by default, with all its attempts. */
 const DEADLINE_MS = { GET: READ_MS, POST: PAID_REQUEST_MS } as const;
@@ -250,7 +250,7 @@ function explain(
 /** Describes the fault of an answer in a clause. Zod's own words don't help a user. */
 function describeProblem({ json, page = "" }: ParsedResponse, { issues: [issue] }: z.ZodError): string {
   if (json === undefined)
-    return `it is not readable JSON${page.trim() === "" ? "" : ` but says ${quote(page, MAX_QUOTED)}`}`;
+    return `it is not readable JSON${page.trim() === "" ? "" : ` but says ${quote(page, MAX_QUOTED_CHARS)}`}`;
   const path = issue?.path.join(".") ?? "";
   return path === "" ? "it is not an object" : `${path} is missing or has another form`;
 }

@@ -20,13 +20,13 @@ const MAX_CLIPS = 500;
 /** Results of a post, and connected accounts. */
 export const MAX_RESULTS = 100;
 /** The maximum number of characters of an id. */
-export const MAX_ID = 500;
+export const MAX_ID_CHARS = 500;
 /** The maximum number of characters of any other text. */
-const MAX_TEXT = 2_000;
+const MAX_TEXT_CHARS = 2_000;
 /** The characters of any text that are looked at. */
-const MAX_READ = 65_536;
+const MAX_READ_CHARS = 65_536;
 /** The maximum number of characters of a link, which is never cut. Signed links have about 2,000. */
-const MAX_LINK = 4_096;
+const MAX_LINK_CHARS = 4_096;
 
 export interface ServiceResponse {
   readonly status: number;
@@ -56,7 +56,8 @@ export type JsonReader = ReturnType<typeof jsonReader>;
 export function jsonReader(redact: Redact, baseUrl: URL) {
   const isLocal = isLoopback(baseUrl.hostname);
   // A cut text shows no part of the key: it is removed first.
-  const start = (text: string) => (text.length > MAX_READ ? redact(text).slice(0, MAX_READ) : text);
+  const start = (text: string) =>
+    text.length > MAX_READ_CHARS ? redact(text).slice(0, MAX_READ_CHARS) : text;
   /**
    * Copies a parsed value in one walk: without nulls, invisible characters, the key, blank and unsafe links,
    * fields that would look like the bridge's, and what is nested too deep; long texts are cut. A list that is
@@ -69,7 +70,7 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
         const text = redact(stripUnsafeCharacters(start(value)));
         if (text.trim() === "" && LINK_NAME.test(name)) return undefined;
         const isLinkField = LINK_FIELDS.has(name);
-        if (!isLinkField && !LINK.test(text)) return cutText(text, MAX_TEXT);
+        if (!isLinkField && !LINK.test(text)) return cutText(text, MAX_TEXT_CHARS);
         const link = isLinkField ? text.trim().replaceAll(" ", "%20") : text;
         if (isSafeLink(link, isLocal)) return link;
         unsafeLinks += 1;
@@ -107,7 +108,7 @@ export function jsonReader(redact: Redact, baseUrl: URL) {
       const read = start(text);
       const isMarkup = /^\s*</.test(read);
       const page = isMarkup ? /<(?:title|message)\b[^>]{0,200}>([^<]{1,1000})/i.exec(read)?.[1] : read;
-      return page === undefined ? undefined : cutText(redact(stripUnsafeCharacters(page)), MAX_TEXT);
+      return page === undefined ? undefined : cutText(redact(stripUnsafeCharacters(page)), MAX_TEXT_CHARS);
     },
     /** The tidied JSON of a text; undefined if the text isn't JSON. */
     parse(text: string): unknown {
@@ -125,7 +126,7 @@ const PLAIN_LINK = /^https:\/\/(?:[a-z\d-]+\.)+[a-z]{2,}\/[!-~]*$/;
 
 /** Safe is https, and http to this computer if the service runs on it too; never with a user or password. */
 function isSafeLink(link: string, isLocal: boolean): boolean {
-  if (link.length > MAX_LINK || /\s/.test(link)) return false;
+  if (link.length > MAX_LINK_CHARS || /\s/.test(link)) return false;
   if (PLAIN_LINK.test(link)) return true;
   if (!URL.canParse(link)) return false;
   const { protocol, hostname, username, password } = new URL(link);
@@ -166,7 +167,7 @@ function readableItems<Item>(schema: z.ZodType<Item>, max: number) {
 const status = z.string().min(1);
 const jobId = z
   .union([z.string(), z.int().transform(String)])
-  .pipe(z.string().min(1).max(MAX_ID))
+  .pipe(z.string().min(1).max(MAX_ID_CHARS))
   .transform(jobIdFrom);
 const link = z.string().optional().catch(undefined);
 const links = z
@@ -214,7 +215,7 @@ export const videoPageSchema = z.looseObject({
 });
 export type VideoPage = z.infer<typeof videoPageSchema>;
 
-const result = z.looseObject({ platform: z.string().max(MAX_ID), ok: z.boolean() });
+const result = z.looseObject({ platform: z.string().max(MAX_ID_CHARS), ok: z.boolean() });
 // A platform whose result can't be read counts as one without a result: the others' posts are public.
 export const publicationSchema = z.looseObject({ results: readableItems(result, MAX_RESULTS) });
 export type Publication = z.infer<typeof publicationSchema>;

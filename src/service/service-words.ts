@@ -5,7 +5,7 @@ import type { ServiceMessage } from "../errors.ts";
 import { cleanServiceText } from "../text.ts";
 import type { ParsedResponse } from "./responses.ts";
 
-const MAX_CODE = 60;
+const MAX_CODE_CHARS = 60;
 /** Fields with a text, a list or an object of texts, in lower case. The first one that has a text wins. */
 const TEXT_FIELDS: readonly string[] = [
   "message", // Laravel, Express, Echo, Kong, AWS
@@ -27,7 +27,7 @@ export function readEnvelope(json: unknown): ServiceMessage | undefined {
   const [code, message] = [error.get("code"), error.get("message")];
   const words = {
     // Some write it as a number.
-    code: typeof code === "number" || typeof code === "string" ? cleaned(String(code), MAX_CODE) : undefined,
+    code: ["number", "string"].includes(typeof code) ? cleaned(String(code), MAX_CODE_CHARS) : undefined,
     message: typeof message === "string" ? cleaned(message) : undefined,
   };
   return words.code === undefined && typeof message !== "string" ? undefined : words;

@@ -5,7 +5,7 @@ import { lazyValue } from "../lazy.ts";
 import { UNSPACED } from "./spoken-words.ts";
 
 /** The marks after which a sentence or a part of one begins. */
-const MARK = /^[.!?\u2026:;\n\u00BF\u00A1"\u201C\u201D\u201E\u00AB\u00BB]$/;
+const PUNCTUATION = /^[.!?\u2026:;\n\u00BF\u00A1"\u201C\u201D\u201E\u00AB\u00BB]$/;
 const LATIN = /\p{sc=Latn}/u;
 const LETTER = /\p{L}/u;
 const CAPITAL = /\p{Lu}/u;
@@ -19,7 +19,7 @@ const patterns = lazyValue(() => ({
       // Where no spaces separate words, so many letters make about one.
       String.raw`[\p{sc=Hani}\p{sc=Hira}\p{sc=Kana}\u30FC]{1,2}|[${UNSPACED}]{1,5}`,
       String.raw`(?:(?![\p{sc=Latn}${UNSPACED}])\p{L}[\p{M}\p{N}'\u2019-]*)+`,
-      MARK.source.slice(1, -1),
+      PUNCTUATION.source.slice(1, -1),
     ].join("|"),
     "gu",
   ),
@@ -35,14 +35,15 @@ export interface Word {
 /** The words of a text. Numbers don't count. */
 export function readWords(text: string): Word[] {
   const tokens = (text.match(patterns().tokens) ?? []).filter(
-    (token) => LETTER.test(token) || MARK.test(token),
+    (token) => LETTER.test(token) || PUNCTUATION.test(token),
   );
   const hasNames = !isShoutedOrTitle(text, tokens);
   return tokens.flatMap((token, index) => {
-    if (MARK.test(token)) return [];
+    if (PUNCTUATION.test(token)) return [];
     const isLatin = LATIN.test(token);
     const next = tokens[index + 1] ?? "";
-    const beginsSentence = MARK.test(tokens[index - 1] ?? "\n") && LETTER.test(next) && !CAPITAL.test(next);
+    const beginsSentence =
+      PUNCTUATION.test(tokens[index - 1] ?? "\n") && LETTER.test(next) && !CAPITAL.test(next);
     return [{ text: token, isLatin, isName: hasNames && isLatin && CAPITAL.test(token) && !beginsSentence }];
   });
 }
@@ -120,9 +121,9 @@ export function speakingRate(language: string): { readonly unit: Unit; readonly 
 }
 
 /** Roughly how many units a text has. Among characters, a word of another script counts as one. */
-export function countSpoken(text: string, unit: Unit): number {
+export function countUnits(text: string, unit: Unit): number {
   const { tokens, unspaced } = patterns();
-  const words = (text.match(tokens) ?? []).filter((token) => !MARK.test(token));
+  const words = (text.match(tokens) ?? []).filter((token) => !PUNCTUATION.test(token));
   if (unit === "words") return words.length;
   const own = words.filter((word) => unspaced.test(word));
   const characters = Array.from(own.join("")).length;

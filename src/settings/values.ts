@@ -20,7 +20,7 @@ export const NO_KEY = "fl_none";
 /** "fl_example", "fl_...", "fl_xxxx", "fl_your_key" and "fl_<key>": what documents write in a key's place. */
 const EXAMPLE_KEYS = /^fl_(?:example|your.*|<.*>|…|(.)\1{2,60})$/iu;
 const STILL_EXAMPLE = "is still the example";
-const SWAPPED = "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were swapped, swap them back";
+const SWAP_BACK = "If the values of FACELESS_API_KEY and FACELESS_BASE_URL were swapped, swap them back";
 export const IN_QUOTES = { problem: "is in quotes", fix: "Remove the quotes around it" };
 /** Printable, and short: redaction searches every text for the key's spellings. */
 const USABLE_KEY = /^fl_[^"'`\\\s\P{ASCII}\p{Cc}]{1,509}$/u;
@@ -35,7 +35,7 @@ export function isQuoted(text: string): boolean {
 
 export function parseKey(key: string): string | Mistake {
   const fix = `Check that the whole key was copied, and nothing else. ${NEW_KEY}`;
-  if (/^https?:/i.test(key)) return { problem: "holds a URL, not a key", fix: SWAPPED };
+  if (/^https?:/i.test(key)) return { problem: "holds a URL, not a key", fix: SWAP_BACK };
   if (EXAMPLE_KEYS.test(key))
     return { problem: STILL_EXAMPLE, fix: `Put your own key in its place. ${NEW_KEY}` };
   if (!key.startsWith("fl_")) return { problem: "does not begin with fl_", fix };
@@ -45,7 +45,7 @@ export function parseKey(key: string): string | Mistake {
 
 export function parseBaseUrl(text: string): URL | Mistake {
   const fix = `Set it to the service's whole address, such as ${EXAMPLE_URL}`;
-  if (text.startsWith("fl_")) return { problem: "holds an API key, not a URL", fix: SWAPPED };
+  if (text.startsWith("fl_")) return { problem: "holds an API key, not a URL", fix: SWAP_BACK };
   if (!URL.canParse(text)) return { problem: "is not a URL", fix };
   // The parser makes the host lower case and drops a default port.
   const url = new URL(text);

@@ -10,13 +10,13 @@ import { platformTitle } from "../service/platforms.ts";
 import type { Job } from "../service/responses.ts";
 import { inSentences, say, type Text, toolOrCommand } from "../sentences.ts";
 import { cutText, describeAge, inWords, quote, quoteWord } from "../text.ts";
-import { describeArguments, describePost, linkOf, newestOf, savedToOf } from "./record-fields.ts";
+import { argumentFields, postFields, linkOf, newestOf, savedToOf } from "./record-fields.ts";
 import { USUAL_WAIT_SECONDS } from "./listing.ts";
 import type { ToolOutcome } from "./tool.ts";
 
 /** Much longer than renders usually take. */
 const LONG_RENDER_MS = 10 * 60_000;
-const MAX_TOPIC_CHARACTERS = 4_000;
+const MAX_TOPIC_CHARS = 4_000;
 
 export interface DescribeOptions {
   readonly config: Pick<Config, "sandbox" | "sandboxSeconds" | "readOnly">;
@@ -41,7 +41,7 @@ interface Facts extends DescribeOptions {
 type Sentence = (facts: Facts) => Text | false | undefined;
 
 /** A job with what this computer knows of it. */
-export function describe(record: JobRecord, options: DescribeOptions): ToolOutcome<Job> {
+export function describeJob(record: JobRecord, options: DescribeOptions): ToolOutcome<Job> {
   const job = lastState(record);
   const age = ageMs(record, options.nowMs);
   const facts: Facts = {
@@ -55,7 +55,7 @@ export function describe(record: JobRecord, options: DescribeOptions): ToolOutco
   };
   const state = stateOf(job.status);
   const { posts = [] } = facts;
-  const order = job.done && record.order !== undefined ? describeOrder(record.order, options) : undefined;
+  const order = job.done && record.order !== undefined ? orderFields(record.order, options) : undefined;
   const { followingEnded } = record;
   return {
     summary: inSentences(
@@ -70,7 +70,7 @@ export function describe(record: JobRecord, options: DescribeOptions): ToolOutco
     result: {
       ...job,
       ...savedToOf(record),
-      ...(job.done && posts.length > 0 && { publishedTo: posts.map(describePost) }),
+      ...(job.done && posts.length > 0 && { publishedTo: posts.map(postFields) }),
       ...(order !== undefined && { arguments: order.args }),
       ...(!job.done && followingEnded !== undefined && { followingEnded }),
     },
@@ -229,9 +229,9 @@ function titlesOf(posts: readonly JobPost[] = [], isWanted: (post: JobPost) => b
   return inWords([...new Set(posts.filter(isWanted).map(({ platform }) => platformTitle(platform)))]);
 }
 
-function describeOrder(order: JobOrder, { wholeTopic = false }: DescribeOptions) {
-  const args = describeArguments(order);
-  const topic = cutText(String(args["topic"]), MAX_TOPIC_CHARACTERS);
+function orderFields(order: JobOrder, { wholeTopic = false }: DescribeOptions) {
+  const args = argumentFields(order);
+  const topic = cutText(String(args["topic"]), MAX_TOPIC_CHARS);
   const isCut = !wholeTopic && topic !== args["topic"];
   return { args: isCut ? { ...args, topic } : args, isCut };
 }

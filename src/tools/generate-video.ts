@@ -7,13 +7,13 @@ import type { OrderPlan, OrderWarning } from "../idempotency/generate-once.ts";
 import { CATALOG_VOICES, CHOICES, DEFAULTS, DURATION, RENDER_TIME } from "../service/options.ts";
 import type { Order } from "../service/responses.ts";
 import { firstSpokenWords, spokenTextOf } from "../service/spoken-words.ts";
-import { countSpoken, speakingRate } from "../service/words.ts";
+import { countUnits, speakingRate } from "../service/words.ts";
 import { inSentences, say, type Text } from "../sentences.ts";
 import { describeAge, quote } from "../text.ts";
 import { languageCode, languageName } from "../service/languages.ts";
 import { asMusic, asOneOf, asSeconds, asText, asVoice, fromText, unlessNull } from "./arguments.ts";
 import { askForConsent, confirmArgument } from "./arguments.ts";
-import { describe, describeEarlierJob, videoIn, waitFor } from "./describe.ts";
+import { describeJob, describeEarlierJob, videoIn, waitFor } from "./describe.ts";
 import { defineTool, guidanceFields, invalidInput, type ToolContext } from "./tool.ts";
 import type { Consent, Question } from "./question.ts";
 
@@ -169,7 +169,7 @@ export const generateVideo = defineTool({
         jobId,
         status: latest?.status ?? "unknown",
         ...(latest?.done === true &&
-          describe({ ...jobs.get(jobId), state: latest }, { config, nowMs: clock.now() }).result),
+          describeJob({ ...jobs.get(jobId), state: latest }, { config, nowMs: clock.now() }).result),
         resourceUri: jobUri(jobId),
         alreadyStarted: true,
       },
@@ -246,7 +246,7 @@ export function describeOrder(
   const of = (name: Option) => String(order[name] ?? DEFAULTS[name]);
   const isNamed = (name: Option) => !isShort || of(name) !== DEFAULTS[name];
   const { unit } = speakingRate(of("language"));
-  const count = isShort ? 0 : countSpoken(spokenTextOf(String(order.topic)), unit);
+  const count = isShort ? 0 : countUnits(spokenTextOf(String(order.topic)), unit);
   return [
     `${of("duration")} s`,
     !isShort && `${count} ${count === 1 ? unit.slice(0, -1) : unit}`,

@@ -6,7 +6,7 @@ import { ageMs, hasEnded, lastState } from "../jobs/job-record.ts";
 import { UNLISTED_MS } from "../service/job.ts";
 import { say } from "../sentences.ts";
 import { asJobId, asSeconds, jobIdArgument } from "./arguments.ts";
-import { describe, describePosts } from "./describe.ts";
+import { describeJob, describePosts } from "./describe.ts";
 import { USUAL_WAIT_SECONDS, waitLimit } from "./listing.ts";
 import { publishedToField, savedToField } from "./record-fields.ts";
 import { defineTool, guidanceFields, type ToolContext } from "./tool.ts";
@@ -60,7 +60,7 @@ export const getVideoStatus = defineTool({
     // A video that is still rendering was posted nowhere, and its arguments only serve the next one.
     if (hasEnded(jobs.get(jobId))) await jobs.readJournal();
     await videoSaver.refresh([jobId], SAVING_PATIENCE_MS);
-    return describe(jobs.get(jobId), { config, nowMs: clock.now(), maxWaitSeconds });
+    return describeJob(jobs.get(jobId), { config, nowMs: clock.now(), maxWaitSeconds });
   },
 });
 

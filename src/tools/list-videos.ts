@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { isEnded, JOB_ID, UNLISTED_MS } from "../service/job.ts";
 import { ORDER_GUARD_MS } from "../idempotency/same-order.ts";
-import { ageMs, type JobOrder, type JobRecord, possibleJobs, titleOf } from "../jobs/job-record.ts";
+import { ageMs, type JobOrder, type JobRecord, possibleJobs, jobTitle } from "../jobs/job-record.ts";
 import { platformTitle } from "../service/platforms.ts";
 import type { Video } from "../service/responses.ts";
 import { firstSpokenWords } from "../service/spoken-words.ts";
@@ -27,8 +27,8 @@ import { defineTool, guidanceFields } from "./tool.ts";
 
 const MAX_LIMIT = 100;
 const OUT_OF_BOUNDS = `must be a whole number from 1 to ${MAX_LIMIT}`;
-const MAX_TEXT_CHARACTERS = 80;
-const MAX_ORDER_CHARACTERS = 200;
+const MAX_TEXT_CHARS = 80;
+const MAX_ORDER_CHARS = 200;
 
 export const listVideos = defineTool({
   name: "list_videos",
@@ -111,8 +111,8 @@ function describeUnknownPosts(records: readonly JobRecord[]): Text {
   const posts = records.flatMap((record) => {
     const unknown = fields.newestOf(record.posts ?? []).filter(({ result }) => result === undefined);
     const platforms = [...new Set(unknown.map(({ platform }) => platformTitle(platform)))];
-    const title = titleOf(record);
-    const name = title === undefined ? nameJob(record.jobId) : quote(title, MAX_TEXT_CHARACTERS);
+    const title = jobTitle(record);
+    const name = title === undefined ? nameJob(record.jobId) : quote(title, MAX_TEXT_CHARS);
     return platforms.length === 0 ? [] : `${name} on ${inWords(platforms)}`;
   });
   if (posts.length === 0) return "";
@@ -164,7 +164,7 @@ function describeUnanswered(
 function nameOrders(orders: readonly JobOrder[], nowMs: number): string {
   return inFewWords(
     orders.toReversed().map(({ arguments: args, jobId, atMs }) => {
-      const title = quote(firstSpokenWords(String(args["topic"])), MAX_TEXT_CHARACTERS);
+      const title = quote(firstSpokenWords(String(args["topic"])), MAX_TEXT_CHARS);
       return `${title}${jobId === undefined ? "" : ` (${nameJob(jobId)})`} ${describeAge(nowMs - atMs)}`;
     }),
   );
@@ -178,7 +178,7 @@ function nameJob(jobId: string): string {
 /** A video with what this computer knows of it, in few words. The service's own topic and time win. */
 function describeVideo({ jobId, status, ...rest }: Video, record: JobRecord, nowMs: number): Video {
   const { order, posts = [], state } = record;
-  const args = order && fields.describeArguments(order);
+  const args = order && fields.argumentFields(order);
   const { topic = args?.["topic"], ...others } = rest;
   const isRunning = !isEnded(status) && state?.done !== true;
   const age = ageMs(record, nowMs);
@@ -191,17 +191,17 @@ function describeVideo({ jobId, status, ...rest }: Video, record: JobRecord, now
     ...(order !== undefined && {
       createdAt: localTime(order.atMs),
       // A voice whose id is cut can't be ordered again.
-      ordered: cleanServiceText(describeOrder(args ?? {}, true), MAX_ORDER_CHARACTERS),
+      ordered: cleanServiceText(describeOrder(args ?? {}, true), MAX_ORDER_CHARS),
     }),
     ...(isRunning && state?.progress !== undefined && { progress: state.progress }),
     ...(isRunning && age !== undefined && { ageSeconds: Math.floor(age / 1000) }),
     ...mapFields(others, shorten),
-    ...(posts.length > 0 && { publishedTo: posts.map(fields.describePost) }),
+    ...(posts.length > 0 && { publishedTo: posts.map(fields.postFields) }),
     ...fields.savedToOf(record),
   };
 }
 
 /** Cuts the service's strings at any depth: whole topics would fill the model's context. Links stay whole. */
 function shorten(value: unknown): unknown {
-  return mapTexts(value, (text) => (/^https?:\S*$/i.test(text) ? text : cutText(text, MAX_TEXT_CHARACTERS)));
+  return mapTexts(value, (text) => (/^https?:\S*$/i.test(text) ? text : cutText(text, MAX_TEXT_CHARS)));
 }

@@ -86,7 +86,7 @@ function faultOf(name: string, known: readonly ConnectedPlatform[] | undefined):
   const useIds = adviseOr(say`Call again with the ids [the user means|you mean].`);
   if (!isKnownPlatform(name) && (on !== undefined || /^@|:\/\/|^www\./.test(name))) {
     const named = on === undefined ? "names an account" : "names more than a platform";
-    const what = account === undefined ? named : `is an account on ${titleOf(account.platform)}`;
+    const what = account === undefined ? named : `is an account on ${cleanTitle(account.platform)}`;
     const advice = on === undefined ? useIds : [insteadOfAccount(on, connected)];
     return [`No account can be chosen: ${quote(name, 60)} ${what}.`, ...advice];
   }
@@ -95,7 +95,7 @@ function faultOf(name: string, known: readonly ConnectedPlatform[] | undefined):
     return [say`[platforms|--platforms]: ${quote(name, 60)} can't be a platform's id.`, ...useIds];
   // An account with a name but without a platform may be on this one.
   if (isPlatformId(name) && accountsOn(UNKNOWN_PLATFORM, connected).some(accountName)) return undefined;
-  const title = titleOf(name);
+  const title = cleanTitle(name);
   return [
     known === undefined ? notAnId : `No ${title} account is connected.`,
     ...adviseOr(
@@ -107,7 +107,7 @@ function faultOf(name: string, known: readonly ConnectedPlatform[] | undefined):
 /** What to do instead of choosing an account on the platform `on`. */
 function insteadOfAccount(on: string, connected: readonly ConnectedPlatform[]): Text {
   const [only, ...more] = accountsOn(on, connected);
-  const title = titleOf(on);
+  const title = cleanTitle(on);
   const id = quoteName(on);
   if (only === undefined) return connectAgain(on);
   if (more.length > 0)
@@ -120,17 +120,17 @@ function insteadOfAccount(on: string, connected: readonly ConnectedPlatform[]): 
 }
 
 function connectAgain(platform: string): Text {
-  return say`[Tell the user to connect|Connect] ${titleOf(platform)} again on the service's website.`;
+  return say`[Tell the user to connect|Connect] ${cleanTitle(platform)} again on the service's website.`;
 }
 
 /** "The Instagram account "@rosa" is expired." */
 export function describeUnusable(account: ConnectedPlatform): string {
   const name = accountName(account);
   const state = cleanServiceText(unusableState(account) ?? "", 60);
-  return `The ${titleOf(account.platform)} account ${name === undefined ? "" : `${quote(name, 60)} `}is ${state}, so nothing can be posted there.`;
+  return `The ${cleanTitle(account.platform)} account ${name === undefined ? "" : `${quote(name, 60)} `}is ${state}, so nothing can be posted there.`;
 }
 
-function titleOf(platform: string): string {
+function cleanTitle(platform: string): string {
   return platformTitle(isKnownPlatform(platform) ? commonName(platform) : platformId(platform));
 }
 

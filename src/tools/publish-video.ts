@@ -3,7 +3,7 @@
 import * as z from "zod";
 import { notSent } from "../errors.ts";
 import type { PublicationPlan } from "../idempotency/publish-once.ts";
-import { type JobRecord, titleOf } from "../jobs/job-record.ts";
+import { type JobRecord, jobTitle } from "../jobs/job-record.ts";
 import { inSentences, say, toolOrCommand } from "../sentences.ts";
 import { accountName, platformTitle } from "../service/platforms.ts";
 import type { ConnectedPlatform, Job, PublishRequest } from "../service/responses.ts";
@@ -119,7 +119,7 @@ function questionFor(
   { sandbox }: ToolContext["config"],
 ): Question {
   const link = video.link?.url ?? video.job?.finalVideoUrl;
-  const title = titleOf(video);
+  const title = jobTitle(video);
   // An id tells the user nothing: it is shown only if nothing else is known.
   const name = title === undefined ? `the video of job ${quote(jobId, 60)}` : `the video ${quote(title, 80)}`;
   const accounts = inWords(platforms.map((platform) => describeAccounts(platform, video.connected)));

@@ -26,7 +26,7 @@ export function newestOf(posts: readonly JobPost[]): readonly JobPost[] {
 }
 
 /** A post, as results name it. Anyone who may write to the journal may write anything. */
-export function describePost({ platform, atMs, result }: JobPost) {
+export function postFields({ platform, atMs, result }: JobPost) {
   const url = linkOf(result);
   return {
     platform: cleanServiceText(platform, 100),
@@ -43,7 +43,7 @@ export function linkOf(result: JobPost["result"]): string | undefined {
 }
 
 /** The arguments as ordered, without unsafe characters. */
-export function describeArguments({ arguments: args }: JobOrder): JobOrder["arguments"] {
+export function argumentFields({ arguments: args }: JobOrder): JobOrder["arguments"] {
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => [
       stripUnsafeCharacters(name),

@@ -124,9 +124,9 @@ export const guidanceFields = () => ({ summary: z.string(), nextStep: z.string()
 /** The problems that an error about arguments names. */
 const MAX_PROBLEMS = 5;
 /** The maximum number of characters of a value or name that an error about arguments quotes. */
-const MAX_QUOTED = 60;
+const MAX_QUOTED_CHARS = 60;
 /** The most characters of summary and nextStep, which quote at most a few hundred for each platform. */
-const MAX_GUIDANCE = 5_000;
+const MAX_GUIDANCE_CHARS = 5_000;
 /** The bytes that are reserved for sentences that are added to a summary. */
 const RESERVED_BYTES = 500;
 const SANDBOX_NOTICE = "This is a sandbox: sample clips, nothing was rendered, charged or posted.";
@@ -155,7 +155,7 @@ export function structureOf({ summary, nextStep = "", fields }: ToolResult<objec
 }
 
 function cut(text: Text): Text {
-  return mapText(text, (words) => cutText(words, MAX_GUIDANCE));
+  return mapText(text, (words) => cutText(words, MAX_GUIDANCE_CHARS));
 }
 
 /** Converts the service's times, in whatever field they are, to this computer's. */
@@ -271,7 +271,7 @@ function refuseDamage(name: string, value: unknown): void {
 }
 
 function nameArguments(names: readonly string[]): string {
-  return inFewWords(names.map((name) => quote(name, MAX_QUOTED)));
+  return inFewWords(names.map((name) => quote(name, MAX_QUOTED_CHARS)));
 }
 
 function isAbsent(value: unknown): boolean {
@@ -337,8 +337,8 @@ function describeIssue(issue: z.core.$ZodIssue): string {
   const value = issue.input;
   const isText = typeof value === "string";
   // JSON of any depth could not be written.
-  const short = () => JSON.stringify(mapTexts(value, (text) => cutText(text, MAX_QUOTED), 3));
-  const shown = `${isText ? quote(value, MAX_QUOTED) : cleanServiceText(short(), MAX_QUOTED)} `;
+  const short = () => JSON.stringify(mapTexts(value, (text) => cutText(text, MAX_QUOTED_CHARS), 3));
+  const shown = `${isText ? quote(value, MAX_QUOTED_CHARS) : cleanServiceText(short(), MAX_QUOTED_CHARS)} `;
   const isOwnMessage = !issue.message.startsWith("Invalid input");
   if (issue.code === "invalid_type" && !isOwnMessage)
     return `${shown}must be ${TYPES[issue.expected] ?? issue.expected}`;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { download } from "../../src/jobs/download.ts";
-import { nameOf } from "../../src/jobs/save-video.ts";
+import { fileNameOf } from "../../src/jobs/save-video.ts";
 import { CANARY, tracesOf } from "../fixtures/canary.ts";
 import { connectLegacy, connectModern, TEST_CLIENTS, type TestClient, textOf } from "../fixtures/clients.ts";
 import { GENERATE, JOB_ID, JOB_URI, OTHER_JOB_ID, STATUS, VIDEOS } from "../fixtures/constants.ts";
@@ -411,7 +411,7 @@ test.each([
   ["海".repeat(60), "海".repeat(35)],
   ["😀 🌊", undefined],
 ])("the file of %j is named by its first spoken words, at most 140 bytes in all", (topic, words) => {
-  const name = nameOf(
+  const name = fileNameOf(
     { jobId: JOB_ID, order: { arguments: { topic }, atMs: 0 } },
     new Date(2026, 10, 20, 23, 59).getTime(),
   );

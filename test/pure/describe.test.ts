@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { JobPost, JobRecord } from "../../src/jobs/job-record.ts";
 import type { Job } from "../../src/service/responses.ts";
 import { textFor } from "../../src/sentences.ts";
-import { describe, type DescribeOptions, describePosts } from "../../src/tools/describe.ts";
+import { describeJob, type DescribeOptions, describePosts } from "../../src/tools/describe.ts";
 import { JOB_ID } from "../fixtures/constants.ts";
 
 const NOW_MS = new Date(2026, 10, 27, 8, 15, 30).getTime();
@@ -72,7 +72,7 @@ const VIDEOS: Record<string, readonly [JobRecord, DescribeOptions?]> = {
 
 test("every video is described with what to do next", async () => {
   const texts = Object.entries(VIDEOS).map(([video, [record, options = OPTIONS]]) => {
-    const { summary, nextStep } = describe(record, options);
+    const { summary, nextStep } = describeJob(record, options);
     return `A video that ${video}\n  ${textFor("model", summary)}\n  ${textFor("model", nextStep ?? "undefined")}\n`;
   });
 
@@ -83,8 +83,10 @@ test("a post of unknown outcome is forgotten once a newer one on that platform i
   const url = "https://t.example/1";
   const repeated = recordOf(READY, { posts: [lost("tiktok"), post("tiktok", url)] });
 
-  expect(describe(repeated, OPTIONS).summary).toBe(`Your video is ready: ${LINK} It was posted to TikTok.`);
-  expect(describe(repeated, OPTIONS).result["publishedTo"]).toEqual([
+  expect(describeJob(repeated, OPTIONS).summary).toBe(
+    `Your video is ready: ${LINK} It was posted to TikTok.`,
+  );
+  expect(describeJob(repeated, OPTIONS).result["publishedTo"]).toEqual([
     { platform: "tiktok", url, at: expect.stringMatching(/^2026-11-27T08:15[+-]\d\d:\d\d$/) },
   ]);
   expect(describePosts(repeated)).toBe(
@@ -95,7 +97,7 @@ test("a post of unknown outcome is forgotten once a newer one on that platform i
 test("the topic is whole up to 4,000 characters, and in the job's resource at any length", () => {
   const [short, long] = ["x".repeat(4_000), "x".repeat(4_001)];
   const topicOf = (topic: string, options = OPTIONS) => {
-    const { summary, result } = describe(recordOf(READY, ordered(0, topic)), options);
+    const { summary, result } = describeJob(recordOf(READY, ordered(0, topic)), options);
     return [
       result["arguments"],
       /The topic is cut here: (\S+) has it whole\./.exec(textFor("model", summary))?.[1],
@@ -110,8 +112,8 @@ test("the topic is whole up to 4,000 characters, and in the job's resource at an
 test("only a video that has ended is described with its arguments and posts", () => {
   const known = { ...ordered(0), posts: [post("tiktok", "https://t.example/1")] };
 
-  expect(describe(recordOf(RUNNING, known), OPTIONS).result).toEqual(RUNNING);
-  expect(describe(recordOf(READY, known), OPTIONS).result).toMatchObject({
+  expect(describeJob(recordOf(RUNNING, known), OPTIONS).result).toEqual(RUNNING);
+  expect(describeJob(recordOf(READY, known), OPTIONS).result).toMatchObject({
     arguments: { topic: "Tides" },
     publishedTo: [{ platform: "tiktok" }],
   });
@@ -126,7 +128,7 @@ test("text that others wrote into the journal hides and reorders nothing, and le
   ];
   const posts = urls.map((url) => post(strange, url));
   const order = { arguments: { topic: strange, [strange]: strange }, atMs: NOW_MS };
-  const { result } = describe(recordOf(READY, { posts, order }), OPTIONS);
+  const { result } = describeJob(recordOf(READY, { posts, order }), OPTIONS);
 
   expect(result["publishedTo"]).toEqual(posts.map(() => ({ platform: "ab", at: expect.any(String) })));
   expect(result["arguments"]).toEqual({ topic: "ab", ab: "ab" });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MAX_TEXT } from "../../src/prompts/arguments.ts";
+import { MAX_TEXT_CHARS } from "../../src/prompts/arguments.ts";
 import { PROMPTS } from "../../src/prompts/catalog.ts";
 import { STYLES } from "../../src/service/options.ts";
 import { JOB_ID, OTHER_JOB_ID } from "../fixtures/constants.ts";
@@ -63,9 +63,9 @@ test.each(PROMPTS)("an argument that is optional counts as absent if it is blank
 });
 
 test("an argument that is an essay is cut between characters", () => {
-  const text = textOf("write_video_topic", { subject: "🐙".repeat(MAX_TEXT * 2) });
+  const text = textOf("write_video_topic", { subject: "🐙".repeat(MAX_TEXT_CHARS * 2) });
 
-  expect(text).toContain(`"${"🐙".repeat(MAX_TEXT - 1)}…"`);
+  expect(text).toContain(`"${"🐙".repeat(MAX_TEXT_CHARS - 1)}…"`);
 });
 
 const INJECTION =

@@ -8,13 +8,13 @@ import { jobHistories, FactsCache } from "../../src/idempotency/journal-facts.ts
 import { orderKey, sameOrderAs } from "../../src/idempotency/same-order.ts";
 import type { Order } from "../../src/service/responses.ts";
 import { localTime } from "../../src/text.ts";
-import { describePost } from "../../src/tools/record-fields.ts";
+import { postFields } from "../../src/tools/record-fields.ts";
 import { Computer, errorOf, fails, JOB, MINUTE_MS, NOW, type Process, TIDES } from "../fixtures/computer.ts";
 
 /** The job's posts, as results name them. */
 async function publishedTo({ journal }: Process) {
   const histories = await jobHistories(await journal.entries());
-  return histories.get(JOB)?.posts.map(describePost);
+  return histories.get(JOB)?.posts.map(postFields);
 }
 
 /** True if a call's order is the same as an entry's. */

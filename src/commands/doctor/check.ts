@@ -15,10 +15,10 @@ export interface Check {
 }
 
 /** Characters, enough for a sentence with a few paths. */
-const MAX_SENTENCE = 1_000;
+const MAX_CHARS = 1_000;
 
 /** Names in entries come from outside, and must not add lines, colours or pages of their own. */
-const clean = (text: string) => cleanServiceText(text, MAX_SENTENCE);
+const clean = (text: string) => cleanServiceText(text, MAX_CHARS);
 
 export const pass = (name: string, detail: string): Check => ({
   name: clean(name),

@@ -125,7 +125,7 @@ function noEntry(
   const print = printEntry(client, host);
   if (paths.length === 0) {
     const problem = "only a client of the list has a file that doctor knows";
-    return fail(NAME, problem, `${capitalized(SET_HERE)}, and run this without --client`);
+    return fail(NAME, problem, `${capitalized(SET_IN_TERMINAL)}, and run this without --client`);
   }
   const roots = Object.values(FORMATS).map((format) => format.root ?? "mcpServers");
   for (const { path, document } of files) {
@@ -140,7 +140,7 @@ function noEntry(
   return fail(NAME, problem, "Put what this prints into the file that it names", print);
 }
 
-const SET_HERE = "set FACELESS_API_KEY and FACELESS_BASE_URL in this terminal";
+const SET_IN_TERMINAL = "set FACELESS_API_KEY and FACELESS_BASE_URL in this terminal";
 
 type Named = readonly [name: string, entry: unknown];
 
@@ -289,7 +289,7 @@ function judgeValue(
     return [fail(name, placeholder, "Write the value itself in its place")];
   }
   if (state === "hidden") {
-    const fix = `To check the value itself, ${SET_HERE}, and run doctor without --client`;
+    const fix = `To check the value itself, ${SET_IN_TERMINAL}, and run doctor without --client`;
     return [skip(name, `only ${title} knows its value`, fix)];
   }
   if (names.length === 0) return [];

@@ -60,7 +60,7 @@ export function checkConfig(
  * The service to check, as far as the environment names it. Address and key are read separately, so that one
  * can be checked while the other is wrong.
  */
-export function readTarget(env: Environment, homeDir: string): ServiceConfig | undefined {
+export function readServiceConfig(env: Environment, homeDir: string): ServiceConfig | undefined {
   const network = Object.fromEntries(
     Object.entries(env).filter(([name]) => name === BASE_URL || /^(https?|no)_proxy$/i.test(name)),
   );

@@ -77,10 +77,10 @@ export async function readShapes(config: ServiceConfig, clock: Clock, nodeVersio
         : await get(operation, platformsUrl);
     const source = platformsUrl === undefined ? "at /api/mcp" : "by the OpenAPI document";
     const answers = [
-      describe("GET /api/v1/openapi.json", document, isPublic),
-      describe("GET /api/v1/videos", list, isPublic, DOCUMENTED.videos),
-      describe("GET /api/v1/status/{jobId}", status, isPublic, DOCUMENTED.status),
-      describe(`list_connected_platforms ${source}`, platforms, isPublic, []),
+      describeAnswer("GET /api/v1/openapi.json", document, isPublic),
+      describeAnswer("GET /api/v1/videos", list, isPublic, DOCUMENTED.videos),
+      describeAnswer("GET /api/v1/status/{jobId}", status, isPublic, DOCUMENTED.status),
+      describeAnswer(`list_connected_platforms ${source}`, platforms, isPublic, []),
     ];
     return { version: VERSION, node: nodeVersion, answers };
   } finally {
@@ -95,7 +95,7 @@ function describeFailure(error: unknown): string {
 }
 
 /** `documented`: the paths of its fields. Undefined for the OpenAPI document, whose operations are shown. */
-function describe(
+function describeAnswer(
   request: string,
   answer: ServiceResponse | string | readonly object[],
   isPublic: IsPublic,

@@ -6,7 +6,7 @@ import { languageName } from "../../service/languages.ts";
 import { CATALOG_VOICES, DEFAULTS, DURATION } from "../../service/options.ts";
 import type { Order } from "../../service/responses.ts";
 import { spokenTextOf } from "../../service/spoken-words.ts";
-import { countSpoken, speakingRate } from "../../service/words.ts";
+import { countUnits, speakingRate } from "../../service/words.ts";
 import { say } from "../../sentences.ts";
 import { quote } from "../../text.ts";
 import { reviewDamage, reviewNotes, reviewText } from "./forms.ts";
@@ -44,7 +44,7 @@ function reviewLength(
   { measuredAs, isCertain }: LanguageReview,
 ): OrderWarning | undefined {
   const { unit, perSecond } = speakingRate(measuredAs);
-  const count = countSpoken(spoken, unit);
+  const count = countUnits(spoken, unit);
   const comfortable = perSecond * 0.88;
   const hold = (some: number) => `hold ${Math.round(comfortable * some)} to ${Math.round(perSecond * some)}.`;
   const fit = `${seconds} seconds${isCertain ? ` of ${languageName(measuredAs)}` : ""} ${hold(seconds)}`;

@@ -2,17 +2,17 @@
 // only a reader of a pasted script needs. Pure, and linear: repeats are bounded, or can begin in one place only.
 
 import type { OrderWarning } from "../../idempotency/generate-once.ts";
-import { countSpoken } from "../../service/words.ts";
+import { countUnits } from "../../service/words.ts";
 import { say } from "../../sentences.ts";
 import { inWords, quote } from "../../text.ts";
 
-const MAX_QUOTED = 60;
+const MAX_QUOTED_CHARS = 60;
 /** The number of characters that are quoted on both sides of damage. */
-const BESIDE_DAMAGE = 12;
+const CHARACTERS_BESIDE_DAMAGE = 12;
 const ADVICE = say`[Ask the user what it should say|Write what it should say].`;
-const MEND = "Write it as it was meant.";
+const FIX_DAMAGE = "Write it as it was meant.";
 
-interface Kind {
+interface TopicForm {
   /** What a piece of it is. */
   readonly predicate: string;
   /** The topic may have so many other words for each piece: more are a text about such things. */
@@ -21,11 +21,11 @@ interface Kind {
 }
 
 const { raw } = String;
-const anywhere = (predicate: string, wordsBeside: number, ...forms: readonly string[]): Kind => {
+const anywhere = (predicate: string, wordsBeside: number, ...forms: readonly string[]): TopicForm => {
   return { predicate, wordsBeside, pattern: new RegExp(forms.join("|"), "gu") };
 };
 /** A whole topic, without blanks and quotation marks around it, whatever its case. */
-const whole = (predicate: string, ...forms: readonly string[]): Kind => {
+const whole = (predicate: string, ...forms: readonly string[]): TopicForm => {
   const form = raw`^[\s"'\u0060(]{0,9}(?:${forms.join("|")})[\s"'\u0060).]{0,9}$`;
   return { predicate, wordsBeside: 0, pattern: new RegExp(form, "iu") };
 };
@@ -42,7 +42,7 @@ const TEXT_NAMES = "(?:topic|text|script|content|title|idea|story|prompt)";
 const TEMPLATE = "is a template that nobody filled in";
 const NO_VALUE = "is what programs write for no value";
 
-const NO_TEXT: readonly Kind[] = [
+const NO_TEXT: readonly TopicForm[] = [
   anywhere(
     TEMPLATE,
     4,
@@ -89,7 +89,7 @@ const SHOWN =
   raw`\u2039\u203A\u20AC\u2122`;
 const SHOWN_SIGNS = raw`\u00A1-\u00AA\u00AC-\u00BA\u00BC-\u00BF`;
 
-const DAMAGE: readonly Kind[] = [
+const DAMAGE: readonly TopicForm[] = [
   anywhere(
     "has an escape sequence",
     Infinity,
@@ -121,8 +121,8 @@ export function reviewText(topic: string, spoken: string): OrderWarning | undefi
   for (const { predicate, pattern, wordsBeside } of NO_TEXT) {
     const pieces = topic.match(pattern) ?? [];
     if (pieces.length === 0) continue;
-    if (countSpoken(topic.replace(pattern, " "), "words") > wordsBeside * pieces.length) continue;
-    const piece = quote((pieces[0] ?? "").trim(), MAX_QUOTED);
+    if (countUnits(topic.replace(pattern, " "), "words") > wordsBeside * pieces.length) continue;
+    const piece = quote((pieces[0] ?? "").trim(), MAX_QUOTED_CHARS);
     return { finding: `The topic isn't a text to speak: ${piece} ${predicate}.`, advice: ADVICE };
   }
   if (/\p{L}/u.test(spoken)) return undefined;
@@ -135,13 +135,13 @@ export function reviewDamage(topic: string): OrderWarning | undefined {
   for (const { predicate, pattern } of DAMAGE) {
     const at = topic.search(pattern);
     if (at < 0) continue;
-    const near = topic.slice(Math.max(0, at - BESIDE_DAMAGE), at + 2 * BESIDE_DAMAGE);
-    return { finding: `The topic was damaged on its way: ${quote(near)} ${predicate}.`, advice: MEND };
+    const near = topic.slice(Math.max(0, at - CHARACTERS_BESIDE_DAMAGE), at + 2 * CHARACTERS_BESIDE_DAMAGE);
+    return { finding: `The topic was damaged on its way: ${quote(near)} ${predicate}.`, advice: FIX_DAMAGE };
   }
   return undefined;
 }
 
-const MAX_EXAMPLE = 40;
+const MAX_EXAMPLE_CHARS = 40;
 
 /** Blanks, list signs and markup may stand before a label. */
 const START = raw`^[^\S\n]*(?:[-*_#>\u2022~]{1,6}[^\S\n]*)?`;
@@ -196,7 +196,7 @@ const NOTES = [
 ];
 
 /** Openers that are meant to be spoken: "POV: you are a raindrop", "Myth: …", "Fact: …". */
-const SAID =
+const SPOKEN_LABELS =
   /^(?:pov|myth|fact|truth|question|answer|q|a|tip|rule|step|reason|lesson|me|you|warning|note|update|day|week|monday)$/i;
 const NAMED_LINE = new RegExp(
   raw`^[^\S\n]*[*_]{0,3}(${NAME}(?: ${NAME}){0,2})[*_]{0,3}[^\S\n]?:(?=[*_]{0,3}[^\S\n]*\S)`,
@@ -216,7 +216,7 @@ export function reviewNotes(spoken: string): OrderWarning | undefined {
   const counts = all.flatMap(({ one, many, found: [first, ...more] }) => {
     if (first === undefined) return [];
     const count = more.length === 0 ? `1 ${one}` : `${more.length + 1} ${many}`;
-    return `${count} (${quote(first.trim(), MAX_EXAMPLE)})`;
+    return `${count} (${quote(first.trim(), MAX_EXAMPLE_CHARS)})`;
   });
   if (counts.length === 0) return undefined;
   return {
@@ -230,7 +230,7 @@ function findSpeakers(text: string): string[] {
   const lines = Array.from(text.matchAll(NAMED_LINE), ([, name = ""]) => name);
   const counts = new Map<string, number>();
   for (const name of lines) counts.set(name, (counts.get(name) ?? 0) + 1);
-  const repeated = [...counts].filter(([name, count]) => count > 1 && !SAID.test(name));
+  const repeated = [...counts].filter(([name, count]) => count > 1 && !SPOKEN_LABELS.test(name));
   const isSpeaker = (name: string) => repeated.length > 1 || name === name.toUpperCase();
   const speakers = new Set(repeated.map(([name]) => name).filter(isSpeaker));
   return lines.filter((name) => speakers.has(name)).map((name) => `${name}:`);

@@ -9,7 +9,7 @@ import { likelyLanguage, readWords, type Word, wordsWrittenIn } from "../../serv
 import { readLanguageTable, SCORE_STEP, TABLE_LANGUAGES } from "./language-table.ts";
 
 /** A topic's language shows in its first pages. */
-const MAX_CHARACTERS = 10_000;
+const MAX_CHARS = 10_000;
 /** A smaller share of words in another script means quotations and names. */
 const MIN_FOREIGN_SHARE = 0.25;
 
@@ -23,7 +23,7 @@ export interface LanguageReview {
 
 /** `spoken` is the topic without its brackets; `language` is a BCP-47 code. */
 export function reviewLanguage(spoken: string, language: string): LanguageReview {
-  const words = readWords(spoken.slice(0, MAX_CHARACTERS));
+  const words = readWords(spoken.slice(0, MAX_CHARS));
   const name = languageName(language);
   const doubt = (found: string, advice: Text) => ({
     finding: `The voice would speak ${name}, but ${found}.`,

@@ -78,7 +78,7 @@ export async function read(card: Card): Promise<void> {
 /** The id of the newest video of this topic that was ordered since the card was opened, or "". */
 async function findJob({ host, order }: Card): Promise<string> {
   // The list drops invisible characters.
-  const nameIn = (video: Order) => nameOf(video).replace(/\p{Cf}/gu, "");
+  const nameIn = (video: Order) => orderName(video).replace(/\p{Cf}/gu, "");
   const name = nameIn(order);
   if (name === "") return "";
   const { videos = [] } = await callTool(host, "list_videos");
@@ -88,7 +88,7 @@ async function findJob({ host, order }: Card): Promise<string> {
 }
 
 /** The first spoken words of a topic, by which lists name its video. */
-export function nameOf({ topic }: Order): string {
+export function orderName({ topic }: Order): string {
   // A model may write anything as its topic.
   return typeof topic === "string" ? firstSpokenWords(topic) : "";
 }

@@ -5,7 +5,7 @@ import { DEFAULTS, RENDER_TIME } from "../../../service/options.ts";
 import { PLATFORMS } from "../../../service/platform-titles.ts";
 import { append, appendButton, find, hasFlag, play, quote, setText } from "./dom.ts";
 import { choose, isPublishable, press } from "./publish.ts";
-import { nameOf } from "./follow.ts";
+import { orderName } from "./follow.ts";
 import type { Job, Order, Post } from "./host.ts";
 import type { Card } from "./state.ts";
 
@@ -28,7 +28,7 @@ function showJob(card: Card): void {
   const { job } = card;
   const { done = true, finalVideoUrl, videoUrls = [] } = job ?? {};
   const order = { ...DEFAULTS, ...card.order, ...job?.arguments };
-  setText(find("topic"), nameOf(order));
+  setText(find("topic"), orderName(order));
   setText(find("facts"), describeOrder(order));
   setText(find("status"), job === undefined ? card.status : describeJob(job));
   setText(find("error"), card.error);
@@ -61,7 +61,7 @@ function showPublishing(card: Card, go: HTMLElement): void {
     const names = own.flatMap(({ account }) => (typeof account === "string" ? quote(account) : []));
     const toggle = childAt(toggles, index) ?? appendButton(toggles, "", () => choose(card, platform));
     const post = [...published, ...outcomes].find((each) => each.platform === platform && each.ok !== false);
-    const label = `${titleOf(platform)} ${names.join(", ")}`.trim();
+    const label = `${platformTitle(platform)} ${names.join(", ")}`.trim();
     setText(toggle, post === undefined ? label : describePost(post));
     toggle.toggleAttribute("disabled", post !== undefined);
     toggle.ariaPressed = String(chosen.has(platform));
@@ -80,7 +80,7 @@ function showPublishing(card: Card, go: HTMLElement): void {
   for (const post of published) {
     const { platform, url } = post;
     const place = append(posts, "li", platforms.has(platform) ? "" : describePost(post));
-    if (url !== undefined) offerToOpen(card, place, url, `Open on ${titleOf(platform)}`);
+    if (url !== undefined) offerToOpen(card, place, url, `Open on ${platformTitle(platform)}`);
   }
   // A host may cut off the card's end, so it scrolls there. An armed button stays under the pointer.
   if (publishText !== "" && armedAt === undefined) scrollTo(0, document.body.scrollHeight);
@@ -90,18 +90,18 @@ function labelOfGo({ accounts, chosen, armedAt, isBusy }: Card): string {
   if (isBusy) return "One moment…";
   if (accounts === undefined) return "Try again";
   if (chosen.size === 0) return "Choose an account";
-  const names = Array.from(chosen, titleOf).join(" and ");
+  const names = Array.from(chosen, platformTitle).join(" and ");
   return armedAt === undefined ? `Publish on ${names}…` : `Yes, publish on ${names} now`;
 }
 
 /** The platform's own spelling, or the service's id in quotation marks. */
-function titleOf(platform: string): string {
+function platformTitle(platform: string): string {
   return PLATFORMS.get(platform)?.[0] ?? quote(platform);
 }
 
 /** Without a link, only the service's word says that there is a post. */
 function describePost({ platform, url }: Post): string {
-  return `${titleOf(platform)}: ${url === undefined ? "may be posted: check the account" : "posted"}`;
+  return `${platformTitle(platform)}: ${url === undefined ? "may be posted: check the account" : "posted"}`;
 }
 
 function describeOrder({ duration, style, language = "", voice }: Order): string {
