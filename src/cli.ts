@@ -65,7 +65,7 @@ async function run(): Promise<void> {
 }
 
 function failCommand(error: unknown): void {
-  // The command may end before the line is written.
+  // The process may end before the line is written.
   process.exitCode = 1;
   if (error instanceof UsageError) void failUsage(error.message);
   else process.stderr.write(`faceless-video-mcp: ${describeFault(error)}\n`, () => process.exit(1));
@@ -220,7 +220,7 @@ function endBySignal(signal: string): Promise<never> {
   return new Promise(() => {});
 }
 
-/** Ends with 1 if the output could not be written, but for a reader that has read enough, such as head. */
+/** Ends with 1 if the output could not be written, unless the reader has read enough, as `head` has. */
 function endWhenWritten(exitCode: number): void {
   process.stdout.write("", () => {
     // A failed write is reported in a later turn.

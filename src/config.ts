@@ -33,11 +33,11 @@ export interface Proxies {
   readonly none?: string | undefined;
 }
 
-/** A setting that can't be used. */
+/** A setting whose value can't be used. */
 export interface ConfigProblem extends Mistake {
   readonly variable: string;
   readonly isUnset?: true;
-  /** True if only what has to be recorded fails with it. */
+  /** True if calls that record nothing still work. */
   readonly allowsReading?: true;
 }
 
@@ -71,7 +71,7 @@ export interface Setting<Value> {
   readonly values: string;
   /** The value that is used while it is not set. */
   readonly default: string;
-  /** Returns the value, or what is wrong with the text; undefined if `values` says that already. */
+  /** Returns the value or the mistake in the text; undefined if `values` already explains it. */
   readonly parse: (text: string, homeDir: string, env: Environment) => Value | Mistake | undefined;
   /** The fix while it is not set. Absent if it is not needed. */
   readonly whenUnset?: string;

@@ -14,7 +14,7 @@ const DENIED = ["permission denied", "give this server the right to"] as const;
 const ALL_OPEN = ["too many files are open", "close other programs, which have too many files open"] as const;
 const FREE_SPACE = "free some space on its disk";
 
-/** What they mean, and the user's fix, as clauses, by the system's codes and reasons of our own. */
+/** Meaning and fix, as clauses, by the system's error codes and our own reasons. */
 const FAILURES: Readonly<Record<string, readonly [meaning: string, fix: string]>> = {
   EACCES: DENIED,
   EPERM: DENIED,
@@ -29,7 +29,7 @@ const FAILURES: Readonly<Record<string, readonly [meaning: string, fix: string]>
   EBUSY: ["another program holds the file", "close the program that holds it"],
   [FOREIGN_ROOT]: [FOREIGN_ROOT, "run this without sudo, as the user whose home folder it is"],
 };
-/** Reasons that another folder may not have. */
+/** Reasons that choosing another folder may fix. */
 export const FOLDER_REASONS: ReadonlySet<string> = new Set(["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR"]);
 
 /** The code of the operating system, or a reason of our own. */
@@ -129,7 +129,7 @@ export function openPrivateFolder(path: string, { mayMake = true } = {}) {
       await appendTo(join(path, name), text);
     },
     remove: (name: string): Promise<void> => fs.unlink(join(path, name)),
-    /** True if it may be made and isn't there, as far as this user can see. */
+    /** True if the folder may be made and isn't there, as far as this user can see. */
     isUnmade: async (): Promise<boolean> =>
       mayMake && (await fs.stat(path).catch(() => undefined)) === undefined,
     /** Writes a line here, or into the nearest folder if this may be made, reads it back and removes it. */

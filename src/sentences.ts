@@ -17,7 +17,7 @@ type Parts = Readonly<Record<Audience, readonly string[]>>;
 /** By template: words, and between them the places of values. */
 const PARTS = new WeakMap<TemplateStringsArray, Parts>();
 
-/** A template in which "[they|you]" is "they" to a model and "you" to a person. Values are never read so. */
+/** A template in which "[they|you]" reads "they" to a model, "you" to a person. Values are never parsed. */
 export function say(strings: TemplateStringsArray, ...values: readonly (Text | number)[]): Text {
   const parts = PARTS.get(strings) ?? readTemplate(strings);
   const read = (audience: Audience) =>

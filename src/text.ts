@@ -6,8 +6,8 @@ import { lazyValue } from "./lazy.ts";
 /** The longest piece of the service's text that is passed on, in characters. */
 const SERVICE_TEXT_LIMIT = 500;
 
-// Terminal sequences go as a whole, with their letters: colours and movements (CSI), window titles and links
-// (OSC), and those of two characters.
+// Terminal sequences are removed whole, with their letters: colours and movements (CSI), window titles and
+// links (OSC), and those of two characters.
 const ESCAPE_SEQUENCES =
   // eslint-disable-next-line no-control-regex -- control characters are what this looks for
   /(?:\u001B\[|\u009B)[0-?]{0,64}[ -/]{0,8}[@-~]|\u001B\][^\u0007\u001B]{0,2000}(?:\u0007|\u001B\\)|\u001B[@-_]?/g;
@@ -147,7 +147,7 @@ export function localTime(ms: number): string {
 // eslint-disable-next-line no-control-regex -- all but tabs and line ends, old ones such as Word's included
 const damage = lazyValue(() => /[\0-\u0008\u000E-\u001F\u007F-\u0084\u0086-\u009F\uFFFD\p{Cs}]/u);
 
-/** A predicate that says where the text was damaged: nobody writes a control character, or half of another. */
+/** A predicate that says where the text was damaged: nobody writes control characters or lone surrogates. */
 export function describeDamage(text: string): string | undefined {
   const found = damage().exec(text);
   if (found === null) return undefined;

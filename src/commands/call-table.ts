@@ -22,20 +22,20 @@ import { exitCodeOf, type LocalTools } from "./local-tools.ts";
 import type { TableRow } from "./read-table.ts";
 import type { TerminalUi } from "./terminal-ui.ts";
 
-/** After a refusal by the rate limit that names no time. */
+/** The pause after a 429 that names no time. */
 const RATE_PAUSE_SECONDS = 5;
-/** The row can't be ordered as it is written. */
+/** Failures of a row that can't be ordered as it is written. */
 const FAULTS: readonly ErrorCode[] = ["invalid_input", "check_order"];
-/** The reason gives a code. */
+/** Failures that give a code. */
 const CONFIRMABLE: readonly ErrorCode[] = ["check_order", "duplicate"];
-/** After any other failure the next row would fail as well, or be paid for in doubt. */
+/** Failures that don't stop the table. After any other the next row would fail too, or be paid in doubt. */
 const ROW_ERRORS: readonly ErrorCode[] = [...FAULTS, "duplicate", "in_progress", "refused", "declined"];
 
 /** What is known of a row. One with neither result nor failure is left for another run. */
 interface Row extends TableRow {
-  /** About an order that can be sent. */
+  /** The question before an order that can be sent. */
   question?: Question;
-  /** It names the job. */
+  /** The result, which names the job. */
   result?: ToolResult;
   failure?: BridgeError;
 }

@@ -35,7 +35,7 @@ function accountTitle({ platform, ...others }: Fields): string {
   return account === undefined ? title : `${title} (${quote(account, 60)})`;
 }
 
-/** What became of a post on one platform. */
+/** Says what became of a post on one platform. */
 export function describePost({ ok = true, unknown, alreadyPublished, at, url, ...others }: Fields): string {
   const reason = reasonOf(others);
   const posted = alreadyPublished === true ? POSTED_BEFORE : POSTED;

@@ -28,7 +28,7 @@ import { TerminalUi } from "./terminal-ui.ts";
 
 /** After an interrupt, a call that has sent nothing ends within this time. */
 const CANCEL_MS = 300;
-/** After the second one, a call whose outcome is known ends within this time, in which the disk may answer. */
+/** After the second one, a call with a known outcome ends within this time, which lets the disk answer. */
 const LEAVE_MS = 5_000;
 const WAIT_NOTICES = {
   "same request":

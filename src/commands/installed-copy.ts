@@ -11,7 +11,7 @@ import { capitalized } from "../text.ts";
 import { VERSION } from "../version.ts";
 import type { Host } from "./host.ts";
 
-/** No server runs that long after its version was replaced. */
+/** No server still runs this long after its version was replaced. */
 const KEEP_REPLACED_MS = 90 * 24 * 60 * 60_000;
 const LOADER = "bin.cjs";
 
@@ -32,7 +32,7 @@ export async function installCopy({ homeDir, files, clock }: Host) {
     const current = /"\.\/([\w.+-]+)\/bin\.cjs"/.exec(loader)?.[1];
     if (current !== undefined) {
       if (await isSameBuild(join(app, current), files)) return { script };
-      // Its age counts from its replacement.
+      // A replaced version is kept for a time from now on.
       const now = new Date(clock.now());
       await utimes(join(app, current), now, now).catch(() => {});
     }
@@ -53,7 +53,7 @@ export async function installCopy({ homeDir, files, clock }: Host) {
   }
 }
 
-/** True if the entry file is the same, and the names of all others, which have hashes of their content. */
+/** True if the entry file is the same, and the names of all others, which contain hashes of their content. */
 async function isSameBuild(copy: string, files: string): Promise<boolean> {
   const describe = async (folder: string) => {
     const names = await readdir(folder, { recursive: true });

@@ -8,9 +8,9 @@ import { inWords, quote } from "../text.ts";
 export interface TableRow {
   /** As a spreadsheet program counts it, headings and empty rows included. */
   readonly number: number;
-  /** Why it can't be read as it was meant, as a predicate. */
+  /** Why the row can't be read as it was meant, as a predicate. */
   readonly problem: string | undefined;
-  /** By the name of the column. */
+  /** The cells by column name. */
   readonly cells: Readonly<Record<string, string>>;
 }
 

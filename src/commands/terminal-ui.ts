@@ -9,13 +9,13 @@ import type { Host } from "./host.ts";
 
 /** Columns of a terminal that doesn't know its width. */
 const USUAL_WIDTH = 80;
-/** The turns of the event loop in which what was typed is read. */
+/** The number of event-loop turns in which typed-ahead input is dropped. */
 const TYPEAHEAD_TURNS = 10;
 
 export class TerminalUi {
   readonly #input: Host["input"];
   readonly #output: Host["output"];
-  /** True if what was written last can be replaced. */
+  /** True if the last output can be replaced. */
   readonly #canMove: boolean;
   readonly #maxWidth: number;
   #bar = ""; // as it was drawn last
@@ -97,7 +97,7 @@ export class TerminalUi {
     await this.#line();
   }
 
-  /** Drops an unfinished line, too, which a terminal hands over in raw mode alone. */
+  /** Also drops an unfinished line, which a terminal delivers only in raw mode. */
   async #dropTypeahead(): Promise<void> {
     const drop = () => {};
     this.#input.setRawMode?.(true);
@@ -135,7 +135,7 @@ export function wrap(line: string, width: number): string[] {
   return parts.map((part, index) => (index === 0 ? line.slice(0, start) : " ".repeat(indent)) + part);
 }
 
-/** The same JSON, with what a terminal would obey, hide or reorder written as escapes. */
+/** Escapes the characters of a JSON text that a terminal would obey, hide or reorder. */
 function escapeUnsafe(json: string): string {
   return json.replace(/(?!\n)[\p{C}\p{DI}\p{Zl}\p{Zp}]/gu, (character) =>
     character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),

@@ -12,7 +12,7 @@ const MAX_CANDIDATES = 5;
 const FOLLOW_JOB = toolOrCommand("get_video_status", "--job-id ID --wait");
 const CHECK_LIST = say`[Check list_videos for it|Look for it with ${toolOrCommand("list_videos")}]`;
 
-/** The code that an error gives for sending the request all the same. */
+/** The code that an error gives for sending the request anyway. */
 interface GivenCode {
   readonly code: string;
   /** The caller gave another code. */

@@ -63,11 +63,11 @@ export interface CallerOptions {
 }
 
 export interface GenerateOptions extends CallerOptions {
-  /** Why the order looks like a mistake. Counts only if the journal has no order of the same words. */
+  /** Why the order looks like a mistake. Ignored if the journal has an order with the same words. */
   readonly warnings?: readonly OrderWarning[];
   /** True if `ask` is called before every order, not only before what `confirm` confirms. */
   readonly asksFirst?: boolean;
-  /** True to end as the order would before it is sent, without a wait, once `ask` has seen it. */
+  /** True to stop just before sending, without waiting, once `ask` has run. */
   readonly onlyChecks?: boolean;
   /** Throws unless the order may be sent; resolves to the time that the user took. */
   readonly ask?: (plan: OrderPlan) => Promise<{ readonly userMs: number }>;
@@ -100,7 +100,7 @@ export interface AlreadyStarted {
   readonly jobId: string;
   readonly job: JobLookup;
   readonly ageMs: number;
-  /** How many were ordered in the last 20 hours that are not known to have failed, this one among them. */
+  /** The number of orders in the last 20 hours, including this one, that are not known to have failed. */
   readonly count: number;
   /** Confirms another video. */
   readonly code: string;
@@ -121,7 +121,7 @@ export class GenerateOnce {
     const ordered = argumentsOf(order);
     const intent = { operation: "generate", arguments: ordered, client } as const;
     const isSame = sameOrderAs(ordered);
-    // The age is compared first: the topics of a long journal take time.
+    // Ages are compared first: comparing the topics of a long journal takes time.
     const call = guard.startCall(
       (entries) => journal.youngerThan(ORDER_GUARD_MS, entries).filter(isSame),
       signal,
@@ -215,13 +215,13 @@ export class GenerateOnce {
     return orders.filter(({ jobId }) => jobId === undefined || !jobs.hasFailed(jobId));
   }
 
-  /** Sends the request unless faster ones have used up the limit. */
+  /** Sends the request unless concurrent orders have used up the limit. */
   async #send(order: Order, { earlier, options }: Begun): Promise<StartedJob> {
     await this.#checkLimit(earlier);
     return this.#options.service.generate(order, options());
   }
 
-  /** Throws if too many videos were ordered in the last 24 hours, or in the future by a clock ahead. */
+  /** Throws if too many videos were ordered in the last 24 hours, or by a clock that is ahead. */
   async #checkLimit(entries: readonly JournalEntry[]): Promise<void> {
     const { maxGenerations, journal } = this.#options;
     if (maxGenerations === undefined) return;

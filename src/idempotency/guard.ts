@@ -18,9 +18,9 @@ import { fingerprintOf } from "./journal-facts.ts";
 export interface GuardOptions {
   readonly journal: Journal;
   readonly clock: Clock;
-  /** Set if nobody gives up on a call, which then waits as long as it must. Called when a wait begins. */
+  /** Called when a wait begins. If set, a call waits as long as it must. */
   readonly onWait?: ((awaited: "same request" | "answer" | "journal") => void) | undefined;
-  /** Ends the waits for the journal, so that what is known can still be told. */
+  /** Ends the waits for the journal, so that known outcomes can still be reported. */
   readonly leave?: AbortSignal | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface Snapshot<Entry> {
 /** A request that is recorded, and must now be sent and finished. */
 export interface Begun {
   readonly entry: JournalEntry;
-  /** The entries that it yields to. */
+  /** The entries that take precedence over this request's. */
   readonly earlier: readonly JournalEntry[];
   /** How it is to be sent: within the time that the call has left by then. */
   options(): CallOptions;
@@ -96,7 +96,7 @@ export class Guard {
     return this.#unanswered.size > 0;
   }
 
-  /** True once a request was sent, unless it is proven that nothing came of it. */
+  /** True once a request was sent, unless it certainly had no effect. */
   get hasSent(): boolean {
     return this.#sent.size > 0;
   }
@@ -114,7 +114,7 @@ export class Guard {
       if (inFlight !== undefined && call.signal.aborted) throw cancelledError(CANCELLED);
       const isPatient = onWait !== undefined;
       if (inFlight === undefined || !mayWait || (call.leftMs() <= 0 && !isPatient)) {
-        // Its own request needs the usual time.
+        // The call's own request needs the usual time.
         if (hasWaited && isPatient) call.extend(PAID_REQUEST_MS - call.leftMs());
         return { entries, matching, inFlight };
       }

@@ -10,7 +10,7 @@ export function ordersOf(entries: readonly JournalEntry[]): OrderEntry[] {
   return entries.filter((entry) => entry.operation === "generate");
 }
 
-/** Changes with every entry and every outcome that is added, and with nothing else. */
+/** Returns a value that changes only when an entry or an outcome is added. */
 export function fingerprintOf(entries: readonly JournalEntry[]): string {
   return entries.map(({ id, outcome }) => `${id} ${outcome ?? "none"}`).join("\n");
 }

@@ -11,7 +11,7 @@ import type { JournalStore, OnLine } from "./journal.ts";
 const MAX_DAYS = 90;
 const OWN_NAME = /^journal-\d{4}-\d{2}-\d{2}\.jsonl$/;
 /**
- * Every file that begins so holds lines of that day: a copy, a backup, a conflict, or a log that was rotated.
+ * A file whose name begins like this holds lines of that day: a copy, a backup, a conflict or a rotated log.
  * A hidden one is a lock or half a copy, unless iCloud has put it in place of a file that it keeps elsewhere.
  */
 const DAY_FILE = /^(?:\.(?=.*\.icloud$))?journal-(\d{4}-\d{2}-\d{2})/i;
@@ -20,10 +20,10 @@ const REMOVE_LINE =
   "look at the list of videos and at the accounts for what that line may have held, then remove the line, or put the file back as it was";
 const IF_FOREIGN_FILE =
   "if it is compressed, put what it holds in its place; if it isn't part of the journal, move it to another folder; otherwise ";
-/** For a service whose home folder is `/` or isn't there. */
+/** The fix for a service whose home folder is `/` or missing. */
 const SET_STATE_DIR =
   "set FACELESS_STATE_DIR to a folder that this server may write to (for a systemd service, StateDirectory= makes one)";
-/** How many of the last bytes are compared before only the rest of a file is read. */
+/** How many of the last bytes read are compared, to tell whether a file only grew. */
 const COMPARED_BYTES = 256;
 
 /** How far a file was read. */
@@ -76,7 +76,7 @@ export class JournalFiles implements JournalStore {
       this.#folder.list((name) => dayOf(name) !== ""),
     );
     const names = [...files.keys()].sort();
-    // Sorted by name and never by the clock, which may be wrong for one process.
+    // Sorted by name, not by the clock, which may be wrong in one process.
     const days = [...new Set(names.map(dayOf))].sort().slice(-MAX_DAYS);
     const [firstDay = ""] = days;
     for (const name of names) {

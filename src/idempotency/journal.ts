@@ -12,7 +12,7 @@ const common = {
   /** When it was begun, in milliseconds since the epoch, as far as a Date reaches. */
   atMs: z.number().min(-8.64e15).max(8.64e15),
   outcome: z.enum(["done", "rejected", "not_sent"]).optional(),
-  /** It was made with the sandbox's key: practice, which the account's requests don't see. */
+  /** Made with the sandbox's key: practice that doesn't count for the account. */
   sandbox: z.literal(true).optional(),
   /** The name and version of the MCP client that made the call, if it gave them. */
   client: z.string().optional(),
@@ -56,28 +56,27 @@ export type RequestOutcome = Required<Pick<JournalEntry, "outcome">> &
   Pick<OrderEntry, "jobId"> &
   Pick<PublicationEntry, "results">;
 
-/** Gets a line and its place. Returns false if the line is not an entry: it could hide one. */
+/** Receives a line and its source. Returns false if it is not an entry, as it may be a damaged one. */
 export type OnLine = (line: string, source: string) => boolean;
 
 /** Keeps the journal's lines. They are only added, and all processes that share the store see them. */
 export interface JournalStore {
-  /** Where the lines are, for messages, without secrets. */
+  /** Where the lines are kept; shown in messages, so without secrets. */
   readonly place: string;
   /** Returns milliseconds since the epoch by the clock that dates the entries. */
   now(): number;
   /** Resolves when the lines, which are ASCII, are kept for good. Throws a JournalError; some may be kept. */
   append(lines: readonly string[]): Promise<void>;
   /**
-   * Calls `onLine` for each line that was added since the last read; those of one source in the same order for
-   * all processes. Throws a JournalError if one is not an entry: it might forbid the next request. Not called
-   * twice at a time.
+   * Calls `onLine` for each new line; every process sees the lines of one source in the same order. Throws a
+   * JournalError if a line is not an entry: it might forbid the next request. Never called concurrently.
    */
   readNew(onLine: OnLine): Promise<void>;
   /** The user's fix, as a clause, if what was written can't be read. */
   readonly fixIfHidden?: string;
   /** Does what a paid request does, and leaves nothing behind. Throws a JournalError. */
   rehearse?(): Promise<void>;
-  /** Gives up what is not answered yet. The next line goes through a new connection. Files need none. */
+  /** Abandons unanswered statements; the next line uses a new connection. Files need no such method. */
   reconnect?(): void;
 }
 
@@ -90,7 +89,7 @@ export interface JournalOptions {
   readonly store: JournalStore;
   /** For the pauses between attempts to write, which don't keep the process alive. */
   readonly clock: Pick<Clock, "after">;
-  /** True to add and show the entries of a sandbox alone; otherwise those of the service. */
+  /** True to add and show only the sandbox's entries; otherwise only the service's. */
   readonly isSandbox?: boolean;
   readonly randomId?: (() => string) | undefined;
   /** Removes the key from a line. */
@@ -106,11 +105,11 @@ export class Journal {
   readonly #entries = new Map<string, JournalEntry>();
   /** The list that `entries` returns, which stays one object until an entry changes. */
   #list: readonly JournalEntry[] | undefined;
-  /** Outcomes that the store didn't take. They are written before the next line, after a read, or by time. */
+  /** Outcomes that the store didn't take. Written before the next line, after a read, or by a timer. */
   #unwritten: readonly string[] = [];
-  /** True while they are tried again by time. */
+  /** True while a timer retries them. */
   #isRetrying = false;
-  /** Why it didn't. */
+  /** Why the store didn't take them. */
   #failure: unknown;
   /** Reads run one after the other: two at once would both read what is new. */
   #looks: Promise<void> = Promise.resolve();
@@ -154,7 +153,7 @@ export class Journal {
     await this.#look();
     if (this.#unwritten.length > 0) {
       await this.writeOutcomes();
-      // Others may have written meanwhile: a decision on an old read could give a code for their request.
+      // Others may have written meanwhile: an outdated read could give out a code for their request.
       await this.#look();
     }
     const { isSandbox = false } = this.#options;
@@ -246,7 +245,7 @@ export class Journal {
     // Editors add white space and byte order marks.
     const text = line.startsWith("{") && line.endsWith("}") ? line : line.trim();
     if (text === "") return true;
-    // A letter that was lost in another encoding: the topic would be another one.
+    // A letter was lost in another encoding, which would change the topic.
     if (text.includes("\uFFFD")) return false;
     let json: unknown;
     try {

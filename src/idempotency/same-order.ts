@@ -31,7 +31,7 @@ function comparableTopic(topic: string): string {
 
 const FIRST_CHARACTERS = 64;
 
-/** A part of what topics that make the same video have in common, and quick. */
+/** Equal for topics that make the same video, and quick to compute. */
 function lettersOf(topic: string): string {
   return topic
     .toUpperCase()

@@ -2,7 +2,7 @@
 
 import type { JournalEntry, PlatformResult, PublicationEntry } from "./journal.ts";
 
-/** A platform's id in lower case. Two ids are two platforms. */
+/** A platform's id in lower case. Different ids are different platforms. */
 export function platformId(name: string): string {
   return name.trim().toLowerCase();
 }

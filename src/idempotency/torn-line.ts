@@ -1,13 +1,13 @@
 // Tells a line that a crash has torn from one that something else has damaged. A torn one was never sent: a
 // request is only sent once its line is whole on the disk. Pure.
 
-/** Every entry begins so. */
+/** The text with which every entry begins. */
 const START = '{"id":"';
 const WORDS = ["true", "false", "null"];
 
 /** True for the beginning of an entry in which a bracket is still open. The text is not JSON by itself. */
 export function isTorn(text: string): boolean {
-  // A joined entry stands in the place of the value that is missing. In a string it would be escaped.
+  // A joined entry stands in place of the missing value. In a string it would be escaped.
   if (!text.startsWith(START) || text.lastIndexOf(START) > 0) return START.startsWith(text);
   const open: string[] = [];
   let isInString = false;

@@ -19,10 +19,10 @@ const MAX_REDIRECTS = 5;
 /** A connection that brings no byte for this long is given up. */
 const STALL_MS = 30_000;
 const DEADLINE_MS = 30 * 60_000;
-/** Storage answers so until the file has arrived, and a busy host until it has time. */
+/** The statuses of storage before the file has arrived, and of a busy host. */
 const NOT_THERE_YET = new Set([403, 404, 408, 425, 429]);
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** Any visitor sends these: there is neither key nor cookie. */
+/** The headers of any visitor, with neither key nor cookie. */
 const HEADERS = {
   accept: "video/*, */*;q=0.5",
   "accept-encoding": "identity",

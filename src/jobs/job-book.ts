@@ -156,7 +156,7 @@ export class JobBook {
     this.#emit("change", jobId);
   }
 
-  /** Records that some advice was given. Returns false if it had been given before. */
+  /** Records that some advice was given. Returns false if it was given before. */
   adviseOnce(about: string): boolean {
     const isNew = !this.#advised.has(about);
     this.#advised.add(about);

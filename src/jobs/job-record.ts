@@ -44,7 +44,7 @@ export interface JobRecord {
   readonly state?: Job;
   /** When the service gave that answer, on the monotonic clock. */
   readonly fetchedAtMs?: number;
-  /** The same in milliseconds since the epoch, to be shown. */
+  /** When the service gave that answer, in milliseconds since the epoch, to be shown. */
   readonly updatedAtMs?: number;
   /** The status in a list since then. */
   readonly listedStatus?: string;

@@ -30,7 +30,7 @@ const FIRST_POLL_MS = 12_000;
 /** Few renders end before this age. */
 const USUAL_FROM_MS = 120_000;
 const EARLY_INTERVAL_MS = 30_000;
-/** From then on, a share of the job's age within these bounds. */
+/** After that, the interval is a share of the job's age within these bounds. */
 const LATE = { minMs: 6_000, shareOfAge: 0.02, maxMs: 30_000 } as const;
 const JITTER = 0.1;
 const MAX_FOLLOWING_MS = 60 * 60_000;
@@ -48,14 +48,14 @@ const CLIPS_AGE = { minMs: 30_000, perJobMs: 3_000 } as const;
 interface FollowedJob {
   readonly jobId: string;
   readonly sinceMs: number;
-  /** Subscriptions, tasks and waiting calls that follow it. */
+  /** The number of subscriptions, tasks and waiting calls that follow the job. */
   followers: number;
   dueMs: number;
-  /** When the last hint made it due. */
+  /** When the last hint made the job due. */
   hintedMs: number;
   /** How many polls in a row failed. */
   failures: number;
-  /** How often in a row the service did not know it. */
+  /** How many polls in a row were answered with 404. */
   notFound: number;
   /** The list lacks the job, or shows an end that the job's own status must confirm. */
   mustAskItself: boolean;
@@ -177,7 +177,7 @@ export class Poller {
     await (canShare ? this.#readList() : this.#readStatus(next));
   }
 
-  /** True if the list may answer for it. */
+  /** True if the list request may replace the job's own status request. */
   #sharesList({ jobId, mustAskItself, dueMs, hintedMs, sinceMs }: FollowedJob): boolean {
     const { state, fetchedAtMs = sinceMs } = this.#options.book.get(jobId);
     const maxAgeMs = Math.max(CLIPS_AGE.minMs, CLIPS_AGE.perJobMs * this.#jobs.size);
@@ -208,7 +208,7 @@ export class Poller {
 
   async #readStatus(job: FollowedJob): Promise<void> {
     const { reader, log } = this.#options;
-    // It stays so unless a hint comes meanwhile.
+    // The job is not due again unless a hint arrives during the read.
     job.dueMs = Infinity;
     try {
       await reader.read(job.jobId, { background: true });

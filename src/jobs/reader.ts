@@ -16,9 +16,9 @@ import type { JobBook } from "./job-book.ts";
 export type JobSource = Pick<Service, "getJob" | "listNewestVideos" | "backgroundWaitMs">;
 
 export interface ReadOptions {
-  /** True if no user waits: a completed job may lack its final video, which a read for a user looks up. */
+  /** True if no user waits: then the final video of a completed job isn't looked up. */
   readonly background: boolean;
-  /** True if its caller may read again and again. A poll is always paced. */
+  /** True if the caller may read in a loop. A poll is always paced. */
   readonly isPaced?: boolean;
   /** Replaces the usual time of the request. */
   readonly deadlineMs?: number;
@@ -125,7 +125,7 @@ export class JobReader {
     return this.#list.isRead;
   }
 
-  /** The service may need a moment until it finds a job that it has just started. */
+  /** Explains a 404 for a new job, which the service may take a moment to find. */
   async explainNotFound(jobId: string, error: BridgeError): Promise<BridgeError> {
     const { book, isSandbox = false } = this.#options;
     if (isSandbox) return error;

@@ -63,11 +63,11 @@ const lineSchema = z.object({ jobId: z.string(), name: z.string() });
 
 export class VideoSaver {
   readonly #options: VideoSaverOptions;
-  /** The videos that are being saved. Each resolves when nothing is done for it any more. */
+  /** The videos that are being saved. Each promise resolves when work on the video has ended. */
   readonly #pending = new Map<string, Promise<void>>();
   /** When a failed video may be tried again, on the monotonic clock. */
   readonly #retryAtMs = new Map<string, number>();
-  /** Each resolves when the last download that it was assigned has ended. */
+  /** Each promise resolves when the last download in its slot has ended. */
   readonly #slots = Array.from({ length: MAX_DOWNLOADS }, () => Promise.resolve());
   readonly #shutdown = new AbortController();
 
@@ -233,7 +233,7 @@ export class VideoSaver {
     }
   }
 
-  /** Runs it once fewer than MAX_DOWNLOADS others run. */
+  /** Runs the download once fewer than MAX_DOWNLOADS others are running. */
   async #inSlot(run: () => Promise<void>): Promise<void> {
     const ended = (this.#slots.shift() ?? Promise.resolve()).then(run);
     this.#slots.push(ended.catch(() => {}));

@@ -29,7 +29,7 @@ const MAX_ANSWER_MS = 5 * 60_000;
 const MAX_FORM_MS = 24 * 3_600_000;
 /** Clients give up on a call that is silent for a minute. */
 const PROGRESS_MS = 20_000;
-/** A series ends if no order was made for so long. */
+/** A series ends if no order is made for this long. */
 const MAX_SERIES_PAUSE_MS = 3_600_000;
 
 /** A yes to further questions. Times are milliseconds since the epoch. */
@@ -77,7 +77,7 @@ export class Elicitation {
     if (this.#series?.conversation !== conversation) this.#series = undefined;
     if (!isAnswer && !mayAsk) return "not asked";
     const question = await describe();
-    // An answer to this very question counts before one to a series, and to any question before none.
+    // An answer to this question wins over one to a series.
     if (isAnswer) return this.#judge(question, conversation, this.#answerTo(request, question, mayAsk));
     if (isModern) return this.#agreedEarlier(question) ?? this.#askModern(question);
     const ask = async () =>
@@ -148,7 +148,7 @@ export class Elicitation {
     return undefined;
   }
 
-  /** The answer that the call brings. An answer to another question has this one asked. */
+  /** The answer that the call brings. If it answers another question, this one is asked. */
   #answerTo(request: McpRequest, question: Question, mayAsk: boolean): unknown {
     const state = String(request.requestState());
     const isOwn = this.#open.get(state) === question.key;

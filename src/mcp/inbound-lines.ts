@@ -60,7 +60,7 @@ function readLine(line: string, refuse: (refusal: Refusal) => void): string {
   try {
     return `${isMessage ? JSON.stringify(message, withoutNulls) : line}\n`;
   } catch {
-    // It is nested too deep for a copy.
+    // The value is nested too deeply to copy.
     return `${line}\n`;
   }
 }
@@ -122,7 +122,7 @@ function fromJson(text: string): unknown {
   }
 }
 
-/** Reads empty lists as objects, which PHP writes so, and null as nothing. */
+/** Reads empty lists as objects, since PHP writes `{}` as `[]`, and null as absent. */
 function withoutLists(value: unknown, levels = MAX_LEVELS): unknown {
   if (typeof value !== "object" || levels === 0) return value;
   if (value === null || (Array.isArray(value) && value.length > 0)) return value ?? undefined;

@@ -57,7 +57,7 @@ export class Progress {
     const isEnd = job?.done === true;
     const finished = isEnd && end < Infinity ? end : completed + failed;
     const progress = finished > this.#last ? finished : this.#last + SMALL_STEP;
-    // The last step is the end's.
+    // The last step is reserved for the end.
     if (progress > (isEnd ? end : end - SMALL_STEP)) return false;
     this.#last = progress;
     const message = job === undefined ? "Waiting for the user's answer." : describeProgress(job);

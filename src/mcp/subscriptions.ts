@@ -110,7 +110,7 @@ export class Subscriptions {
   }
 }
 
-/** Writes the id as JSON, since a string and a number are two ids. */
+/** Writes the id as JSON, since "1" and 1 are different ids. */
 function listenKey(id: unknown): string {
   return `listen:${JSON.stringify(id)}`;
 }

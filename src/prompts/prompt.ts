@@ -19,7 +19,7 @@ export interface Argument<Value = unknown> {
   readonly read: (text: string) => Value | undefined;
   /** Completes "must be …". */
   readonly allowed: string;
-  /** Words that mean that the argument is left out. */
+  /** Words that count as leaving the argument out. */
   readonly absent?: string;
   readonly suggest?: Suggest;
 }

@@ -38,7 +38,7 @@ export class WebhookSender {
   async deliver({ atMs, event }: RenderEnd): Promise<void> {
     // Timers may be ahead of the clock.
     while (this.#now() < atMs) await pause(atMs - this.#now());
-    // The same for each attempt, so that the receiver can tell a repeat.
+    // Every attempt has the same id, so that the receiver can recognise a repeat.
     const id = `msg_${randomUUID()}`;
     const body = JSON.stringify({ ...event, deliveredAt: new Date(this.#now()).toISOString() });
     for (let retries = 0; !this.#shutdown.signal.aborted; retries++) {

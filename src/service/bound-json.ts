@@ -3,7 +3,7 @@
 
 import { MAX_LEVELS } from "../value-at.ts";
 
-/** The values of a whole answer. A thousand videos with a hundred values each have as many. */
+/** The values of a whole answer. Enough for a thousand videos with a hundred values each. */
 const MAX_VALUES = 100_000;
 
 /**

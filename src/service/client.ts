@@ -113,7 +113,7 @@ export class ServiceClient {
     return Object.assign(job, { jobId, done: isEnded(job.status) });
   }
 
-  /** Makes the video public. Sent once, as `generate`. */
+  /** Makes the video public. Sent once, like `generate`. */
   async publish(request: PublishRequest, options: CallOptions = {}): Promise<Publication> {
     const requests = await this.#connect();
     const operation = { ...OPERATIONS.publish, platforms: request.platforms.length };
@@ -208,7 +208,7 @@ export class ServiceClient {
     const { clock } = this.#options;
     const endsAtMs = clock.monotonicMs() + (options.deadlineMs ?? READ_MS);
     const document = this.#readDocument().catch(() => undefined);
-    // A document that has arrived is used even if the patience has run out.
+    // A document that has arrived is used even if the wait is over.
     const patience = this.#patience().then(() => nextTurn());
     const discovery = (await Promise.race([document, patience])) ?? DISCOVERED_NOTHING;
     const deadlineMs = Math.max(1, endsAtMs - clock.monotonicMs());

@@ -83,7 +83,7 @@ export function statusError(
     ? refusalInFront(operation, status, words)
     : refusalOf(operation, answer, waitSeconds, isSandbox);
   const retryable = !mayBeDone && (code === "rate_limited" || code === "service_failed");
-  // A refusal without words may be a firewall's, and one of a post may be about the job or an account.
+  // A refusal without words may come from a firewall, and a refused post may be about the job or an account.
   const failsAgain =
     code !== "out_of_credits" &&
     envelope?.message !== undefined &&
@@ -99,7 +99,7 @@ export function statusError(
     ...(failsAgain && { failsAgain }),
     ...(retryable && waitSeconds !== undefined && { retryAfterSeconds: waitSeconds }),
     status,
-    // Nobody but the service itself has words of the service.
+    // Only the service itself can send the service's words.
     serviceMessage: isInFront ? undefined : words,
   });
 }

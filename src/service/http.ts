@@ -112,7 +112,7 @@ export class Http {
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: HttpRequest;
-  /** Those that are not over yet. */
+  /** The exchanges that have not ended. */
   readonly #open: Set<Exchange>;
   #resolve: (answer: ServiceResponse) => void = () => {};
   #reject: (failure: TransportFailure) => void = () => {};
@@ -140,7 +140,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     return answer;
   }
 
-  /** The answer, for whoever waits for it from now on. */
+  /** The answer, for callers that wait for it from now on. */
   #answer(): Promise<ServiceResponse> {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;

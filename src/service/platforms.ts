@@ -77,7 +77,7 @@ function lettersOf(text: string): string {
   return text.toLowerCase().replace(/[^a-z]+/g, "");
 }
 
-/** True for a name that is surely a platform's, whatever is connected. */
+/** True for the name of a well-known platform, even if it isn't connected. */
 export function isKnownPlatform(name: string): boolean {
   return PLATFORMS.has(commonName(name));
 }

@@ -20,7 +20,7 @@ const DEFAULT_PAUSE_MS = 5_000;
 /** Times in headers that are further away count as this far away. */
 const MAX_WAIT_MS = 3_600_000;
 
-/** Numbers from here on (the year 2001) are times, not durations. */
+/** Numbers from this on (the year 2001) are times since the epoch, not durations. */
 const MIN_EPOCH_SECONDS = 1e9;
 /** A larger reset counts milliseconds, and so do all later ones: few windows last longer than an hour. */
 const MAX_RESET_SECONDS = 3_600;

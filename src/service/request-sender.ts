@@ -159,7 +159,7 @@ export class RequestSender {
             headers,
             body,
             deadlineMs: plan.deadlineMs,
-            // A read that fails has used up the whole call, with all its attempts.
+            // A failed read has used all its attempts, and with them the call's time.
             toldMs: method === "GET" ? deadlineMs : plan.deadlineMs,
             isFresh: options.isFresh === true || plan.isFresh,
             signal,

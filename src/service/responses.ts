@@ -23,7 +23,7 @@ export const MAX_RESULTS = 100;
 export const MAX_ID_CHARS = 500;
 /** The maximum number of characters of any other text. */
 const MAX_TEXT_CHARS = 2_000;
-/** The characters of any text that are looked at. */
+/** The number of characters of a text that are examined. */
 const MAX_READ_CHARS = 65_536;
 /** The maximum number of characters of a link, which is never cut. Signed links have about 2,000. */
 const MAX_LINK_CHARS = 4_096;

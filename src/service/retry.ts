@@ -26,8 +26,8 @@ export const MIN_ATTEMPT_MS = { GET: 250, POST: MIN_POST_MS } as const;
 const MAX_ATTEMPT_MS = 7_000;
 
 /**
- * Plans an attempt. A fresh one opens a connection of its own: only the first attempt of a read that has time
- * for another one may use a kept connection. `isOnly` is true for a poll, which is never repeated.
+ * Plans an attempt. `isFresh`: it opens its own connection. Only a read's first attempt may use a kept one,
+ * if there is time for a second attempt. `isOnly` is true for a poll, which is never retried.
  */
 export function planAttempt(
   { method, attempt, remainingMs }: Pick<FailedAttempt, "method" | "attempt" | "remainingMs">,
@@ -50,7 +50,7 @@ export function retryDelayMs(
   random: () => number,
 ): number | undefined {
   const { code, outcome, retryable, retryAfterSeconds } = failure;
-  // The caller no longer wants the answer, or the next one would be as unreadable.
+  // The caller no longer wants the answer, or another answer would be just as unreadable.
   const isFinal = code === "cancelled" || code === "bad_answer" || attempt >= MAX_ATTEMPTS[method];
   const mayRepeat = method === "GET" ? retryable : outcome === "not_sent";
   if (isFinal || !mayRepeat) return undefined;

@@ -4,7 +4,7 @@
 import { lazyValue } from "../lazy.ts";
 import { UNSPACED } from "./spoken-words.ts";
 
-/** The marks after which a sentence or a part of one begins. */
+/** The punctuation marks after which a sentence or clause begins. */
 const PUNCTUATION = /^[.!?\u2026:;\n\u00BF\u00A1"\u201C\u201D\u201E\u00AB\u00BB]$/;
 const LATIN = /\p{sc=Latn}/u;
 const LETTER = /\p{L}/u;
@@ -16,7 +16,7 @@ const patterns = lazyValue(() => ({
   tokens: new RegExp(
     [
       String.raw`[\p{sc=Latn}\p{N}](?:[\p{sc=Latn}\p{M}\p{N}'\u2019-]*[\p{sc=Latn}\p{M}\p{N}])?`,
-      // Where no spaces separate words, so many letters make about one.
+      // Without spaces between words, this many characters make about one word.
       String.raw`[\p{sc=Hani}\p{sc=Hira}\p{sc=Kana}\u30FC]{1,2}|[${UNSPACED}]{1,5}`,
       String.raw`(?:(?![\p{sc=Latn}${UNSPACED}])\p{L}[\p{M}\p{N}'\u2019-]*)+`,
       PUNCTUATION.source.slice(1, -1),
@@ -120,7 +120,7 @@ export function speakingRate(language: string): { readonly unit: Unit; readonly 
   return { unit, perSecond };
 }
 
-/** Roughly how many units a text has. Among characters, a word of another script counts as one. */
+/** Roughly how many units a text has. Where characters are counted, a word in another script is one unit. */
 export function countUnits(text: string, unit: Unit): number {
   const { tokens, unspaced } = patterns();
   const words = (text.match(tokens) ?? []).filter((token) => !PUNCTUATION.test(token));
@@ -130,7 +130,7 @@ export function countUnits(text: string, unit: Unit): number {
   return Math.ceil(characters / (unit === "syllables" ? SYLLABLE_CHARACTERS : 1)) + words.length - own.length;
 }
 
-/** The language by whose speed words in its script are measured: the first that has most of them. */
+/** The language whose speaking rate applies: the first whose script has the most words. */
 export function likelyLanguage(words: readonly Word[]): string {
   const counts = RATES.flatMap(([, , languages]) => languages).map(
     (language) => [language, wordsWrittenIn(language, words).length] as const,

@@ -18,7 +18,7 @@ export const IN_CLIENT = {
   addSandbox: "start it with --sandbox",
 };
 
-/** The same words, and the variables, as the page has them. */
+/** Replacements for these words, and for variables, on the settings page. */
 const ON_PAGE: readonly (readonly [string, string])[] = [
   [IN_CLIENT.settings, "this extension's settings"],
   [IN_CLIENT.restart, "switch this extension off and on again"],

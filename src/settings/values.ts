@@ -75,7 +75,7 @@ export function parseBaseUrl(text: string): URL | Mistake {
 
 /** Accepts a bare host:port, as many tools do. undici throws for everything that is refused here. */
 export function parseProxy(text: string): string | Mistake | undefined {
-  // "jane" of "CORP\jane" would be read as the host's path.
+  // "jane" in "CORP\jane" would be read as the host's path.
   if (text.includes("\\"))
     return { problem: "has a backslash", fix: "Write a backslash as %5C, as in http://CORP%5Cjane:…" };
   const address = text.includes("://") ? text : `http://${text}`;

@@ -26,7 +26,7 @@ export interface DescribeOptions {
   readonly wholeTopic?: boolean;
 }
 
-/** The facts that the sentences are made of. */
+/** The facts from which the sentences are made. */
 interface Facts extends DescribeOptions {
   readonly record: JobRecord;
   readonly job: Job;
@@ -157,7 +157,7 @@ function statusOf(jobId: string, options = ""): Text {
   return toolOrCommand("get_video_status", `--job-id ${quoteWord(jobId)} ${options}`);
 }
 
-/** The same call, until the job has ended. */
+/** get_video_status as a call that waits until the job has ended. */
 export function waitFor(jobId: string, maxWaitSeconds: number): Text {
   return say`${statusOf(jobId, "--wait")}[ and waitSeconds ${maxWaitSeconds}|]`;
 }
@@ -174,7 +174,7 @@ const whenNotFollowed: Sentence = ({ record, job: { jobId } }) =>
 const wait: Sentence = ({ job: { jobId }, maxWaitSeconds = USUAL_WAIT_SECONDS }) =>
   say`[Call get_video_status again with waitSeconds ${maxWaitSeconds}|Follow it with ${statusOf(jobId, "--wait")}].`;
 
-/** The first one that applies. */
+/** The next step is the first of these that applies. */
 const NEXT_STEP: Readonly<Record<JobState, readonly Sentence[]>> = {
   rendering: [whenLong, whenNotFollowed, wait],
   other: [whenLong, whenNotFollowed, wait],
@@ -224,7 +224,7 @@ export function describePosts({ posts = [] }: JobRecord): string | undefined {
     : `The journal has these posts of the video: ${sent.join(", ")}. No tool can see whether a post is still there.`;
 }
 
-/** Each platform once, though each post on it is an entry. */
+/** Names each platform once, even if it has several posts. */
 function titlesOf(posts: readonly JobPost[] = [], isWanted: (post: JobPost) => boolean): string {
   return inWords([...new Set(posts.filter(isWanted).map(({ platform }) => platformTitle(platform)))]);
 }

@@ -134,7 +134,7 @@ function cleanTitle(platform: string): string {
   return platformTitle(isKnownPlatform(platform) ? commonName(platform) : platformId(platform));
 }
 
-/** The platform that a name of several words has among them: "tiktok:@rosa", "@rosa on tiktok", a link. */
+/** The platform named within a name of several words: "tiktok:@rosa", "@rosa on tiktok", a link. */
 function platformWithin(name: string, connected: readonly ConnectedPlatform[]): string | undefined {
   const words = name.split(/[^\p{L}\p{N}_-]+/u).filter(Boolean);
   const ids = words.flatMap((word) => {
@@ -155,7 +155,7 @@ function hasName(account: ConnectedPlatform, name: string): boolean {
   return hasText(fields);
 }
 
-/** Each sentence once, though several names may ask for it. */
+/** Removes repeated sentences, as several names may have the same fault. */
 function distinct(sentences: readonly Text[]): Text[] {
   return [...new Map(sentences.map((sentence) => [textFor("model", sentence), sentence])).values()];
 }

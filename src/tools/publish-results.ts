@@ -65,7 +65,7 @@ interface PublishCall {
   readonly confirm: string | undefined;
   /** True if the video was posted nowhere before. */
   readonly isFirst: boolean;
-  /** True if it posted again, and the user could not be asked. */
+  /** True if the call posted again and the user could not be asked. */
   readonly isUnaskedRepeat: boolean;
   /** The connected accounts; empty if they can't be read. */
   readonly accounts: readonly ConnectedPlatform[];

@@ -154,7 +154,7 @@ function questionFor(
   };
 }
 
-/** "TikTok ("@clips")", or which of several accounts it may be. */
+/** "TikTok ("@clips")", or the accounts that it may be. */
 function describeAccounts(platform: string, connected: readonly ConnectedPlatform[]): string {
   const accounts = accountsOn(platform, connected);
   const names = accounts.flatMap((account) => accountName(account) ?? []).map((name) => quote(name, 60));

@@ -5,14 +5,14 @@ import { type BridgeError, notSent } from "../errors.ts";
 import { DOCS } from "../version.ts";
 
 export interface Question {
-  /** Identifies the subject of the question: another key is another question. */
+  /** Identifies the subject of the question: a different key means a different question. */
   readonly key: string;
   readonly message: string;
   /** The video that the question is about, for a question about several. */
   readonly subject?: string;
-  /** Sentences on why even users are asked who want no question before an order. */
+  /** Sentences that say why users are asked who have turned off the question before an order. */
   readonly warnings?: string;
-  /** A verb phrase that follows "to" and says what a no refuses. */
+  /** A verb phrase that follows "to" and names the action that a no refuses. */
   readonly verb: string;
   /** A participle that completes "Not …", after a no. */
   readonly done: "started" | "posted";

@@ -121,11 +121,11 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
 /** The first fields of every result: some clients show the model only the structure, others only the text. */
 export const guidanceFields = () => ({ summary: z.string(), nextStep: z.string().optional() });
 
-/** The problems that an error about arguments names. */
+/** The maximum number of problems that an error about arguments names. */
 const MAX_PROBLEMS = 5;
 /** The maximum number of characters of a value or name that an error about arguments quotes. */
 const MAX_QUOTED_CHARS = 60;
-/** The most characters of summary and nextStep, which quote at most a few hundred for each platform. */
+/** The maximum length of summary and nextStep, which quote at most a few hundred per platform. */
 const MAX_GUIDANCE_CHARS = 5_000;
 /** The bytes that are reserved for sentences that are added to a summary. */
 const RESERVED_BYTES = 500;

@@ -1,4 +1,4 @@
-// JSON-RPC over stdio as clients really write it, against the server of src in this process.
+// Sends JSON-RPC over stdio as real clients write it, to the server from src in this process.
 
 import { expect, test } from "vitest";
 import { GENERATE, JOB_ID, KEY, ON_TIKTOK, PUBLISH, STATUS, VIDEOS } from "../fixtures/constants.ts";

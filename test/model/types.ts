@@ -14,14 +14,14 @@ export type Run = (client: Client) => Promise<unknown>;
 
 export interface Program {
   readonly name: string;
-  /** The actions of its calls, by the calls' names. All run at once. */
+  /** The program's calls by name. All run concurrently. */
   readonly calls: ReadonlyMap<string, Run>;
   readonly maxGenerations: number | undefined;
-  /** Its calls wait for as long as an answer may come, as those of `call` do. */
+  /** True if its calls wait for as long as an answer may come, as those of `call` do. */
   readonly isPatient: boolean;
-  /** It uses the sandbox. */
+  /** True if it uses the sandbox. */
   readonly isSandbox: boolean;
-  /** Its user is asked before each order. */
+  /** True if its user is asked before each order. */
   readonly asksFirst: boolean;
   /** All states that it was in, by their content. */
   readonly states: Map<string, ProcessState>;

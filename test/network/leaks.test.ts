@@ -12,7 +12,7 @@ const activeResources = () =>
     .filter((kind) => /TCP|Timeout|TLS|Immediate/.test(kind))
     .sort();
 
-/** The same, after the last turns of a call that has ended. */
+/** The resources that remain once the last event-loop turns of an ended call are over. */
 async function settledResources(): Promise<readonly string[]> {
   await until(() => !activeResources().includes("Immediate"));
   return activeResources();

@@ -19,7 +19,7 @@ import { KEY, type Settings, settingsOf } from "./environment.ts";
 /** An entry that can be tried. */
 export interface ClientEntry {
   readonly client: ClientName;
-  /** The end of a check's name, for an entry that doesn't have this server's name. */
+  /** The suffix of a check's name, for an entry that doesn't have this server's name. */
   readonly suffix: string;
   /** The program and its arguments. */
   readonly words: readonly Filled[];
@@ -67,7 +67,7 @@ const entrySchema = z.looseObject({
   disabled: z.boolean().default(false),
 });
 
-/** The checks of all entries, the entries that can be started, and whether a key itself stands in one. */
+/** Returns the checks of all entries, the entries that can be started, and whether one contains a key. */
 export async function readClientEntries(client: ClientName, host: Host) {
   const format = FORMATS[client];
   const { title, envField = "env" } = format;
@@ -106,7 +106,7 @@ export async function readClientEntries(client: ClientName, host: Host) {
   return { checks, entries: judged.flatMap(({ entry }) => entry ?? []), holdsKey };
 }
 
-/** The paths that begin so, with the rest of a folder's name before each piece. */
+/** The paths that match: the rest of a folder's name may stand between two pieces. */
 async function findFiles(start = "", ...[piece, ...pieces]: readonly string[]): Promise<readonly string[]> {
   if (piece === undefined) return [start];
   const folder = dirname(`${start}*`);
@@ -275,7 +275,7 @@ function readVariables(
   return [...values];
 }
 
-/** Says nothing of a value that itself stands in the entry. */
+/** Ignores a value that is written in the entry itself. */
 function judgeValue(
   variable: string,
   suffix: string,

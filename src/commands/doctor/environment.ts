@@ -57,8 +57,8 @@ export function checkConfig(
 }
 
 /**
- * The service to check, as far as the environment names it. Address and key are read separately, so that one
- * can be checked while the other is wrong.
+ * Reads which service to check, as far as the environment names it. Reads address and key separately, so that
+ * one can be checked while the other is wrong.
  */
 export function readServiceConfig(env: Environment, homeDir: string): ServiceConfig | undefined {
   const network = Object.fromEntries(

@@ -34,7 +34,7 @@ const DOCUMENTED_NAMES: readonly string[] = [
   ..."api v1 mcp openapi.json generate status publish videos".split(" "),
 ];
 
-/** True for what stands in the service's documents. Other names may be ids, accounts or titles. */
+/** True for names in the service's documentation. Other names may be ids, accounts or titles. */
 type IsPublic = (name: string) => boolean;
 
 /** The form of one answer. */

@@ -94,8 +94,8 @@ const SECRET = /key|token|secret|pass|pwd|auth|credential/i;
 const IN_ADDRESS = /\/\/(?:[^\s:/@]*:)?(\S{1,500})@|\bpassword=([^\s&]+)/gi;
 
 /**
- * Removes an entry's secrets from a text: values of variables that are called so, and what stands before the @ of
- * addresses or behind `password=`.
+ * Removes an entry's secrets from a text: the values of variables with such names, and what stands before
+ * the @ of addresses or behind `password=`.
  */
 function redactorOf(env: Environment, words: readonly string[]): Redact {
   const assigned = words.map((word) => /^(\w+)=(.*)$/s.exec(word)?.slice(1) ?? ["", word]);

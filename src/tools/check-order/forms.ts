@@ -13,9 +13,9 @@ const ADVICE = say`[Ask the user what it should say|Write what it should say].`;
 const FIX_DAMAGE = "Write it as it was meant.";
 
 interface TopicForm {
-  /** What a piece of it is. */
+  /** What a match is, as a predicate. */
   readonly predicate: string;
-  /** The topic may have so many other words for each piece: more are a text about such things. */
+  /** The number of other words a topic may have per match: with more it is a text about such things. */
   readonly wordsBeside: number;
   readonly pattern: RegExp;
 }

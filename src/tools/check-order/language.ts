@@ -8,7 +8,7 @@ import { languageName } from "../../service/languages.ts";
 import { likelyLanguage, readWords, type Word, wordsWrittenIn } from "../../service/words.ts";
 import { readLanguageTable, SCORE_STEP, TABLE_LANGUAGES } from "./language-table.ts";
 
-/** A topic's language shows in its first pages. */
+/** The first pages of a topic show its language. */
 const MAX_CHARS = 10_000;
 /** A smaller share of words in another script means quotations and names. */
 const MIN_FOREIGN_SHARE = 0.25;
@@ -82,7 +82,7 @@ const RELATIVES = new Map(
 const BASE_SCORE = 53;
 /** A text of a language that the table doesn't have is taken to score this much for each n-gram. */
 const UNKNOWN_SCORE = 25;
-/** Another language is certain if it scores as many times as much as the given one, and this much more. */
+/** Another language is certain if its score is this many times the given one's, and this much higher. */
 const CERTAIN = { times: 2, more: 150, moreBelowWords: 7, moreIfShort: 300 } as const;
 /** Texts in a language score about 100 for each n-gram. */
 const TYPICAL = { score: 70, grams: 12 } as const;
@@ -101,7 +101,7 @@ function otherLanguage(words: readonly Word[], language: string): "en" | "anothe
   const bestScore = scores[best] ?? 0;
   const locale = new Intl.Locale(language);
   const known = TABLE_LANGUAGES.indexOf(RELATIVES.get(locale.language) ?? locale.language);
-  // Nobody takes Latin letters for a language that has others.
+  // Latin letters can't be in a language that is written in others.
   const given = scores[known] ?? (locale.maximize().script === "Latn" ? undefined : 0);
   const other = TABLE_LANGUAGES[best] === "en" && bestScore >= NAMED_FROM * grams.size ? "en" : "another";
   if (given === undefined) {

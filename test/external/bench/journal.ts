@@ -72,7 +72,7 @@ async function measure(journal: Journal): Promise<number[]> {
   const tryReadJob = async () => undefined;
   const once = new GenerateOnce({ service, guard, journal, maxGenerations: undefined, tryReadJob, jobs });
   const firstMs = await timeOf(() => journal.entries());
-  // An order that looks like a mistake is compared with all others, unless one of the same words was made.
+  // Times the search of the whole journal that an order which looks like a mistake causes.
   const warnings = [{ finding: "", advice: "" }];
   const doubtedMs = await timeOf(() => once.run({ topic: "doubted" }, { warnings }).catch(() => {}));
   const paidMs: number[] = [];
@@ -101,7 +101,7 @@ async function writeJournal(folder: string, { count, files, characters }: Size):
   }
 }
 
-/** Words in another order for each. */
+/** A topic whose words come in another order for each job. */
 function topicOf(job: number, characters: number): string {
   let text = `Fact ${job}:`;
   for (let word = job; text.length < characters; word = (word * 7 + 3) % 10_007)
@@ -109,7 +109,7 @@ function topicOf(job: number, characters: number): string {
   return text;
 }
 
-/** The same in a table. */
+/** Fills a database table with this many entries. */
 async function fillTable(postgres: Postgres, count: number): Promise<void> {
   await postgres.sql("drop table if exists public.faceless_journal");
   await openDatabase(postgres.url()).append([""]);

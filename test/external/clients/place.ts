@@ -54,7 +54,7 @@ export async function serveServer(folder: string): Promise<ServedPackage> {
   return { npmrc, close };
 }
 
-/** `env` is what the server gets besides what the client passes on. */
+/** `env`: variables for the server, in addition to those that the client passes on. */
 export async function makePlace(
   home: string,
   { npmrc }: ServedPackage,

@@ -208,7 +208,7 @@ async function startBackend({ isReachable = true } = {}) {
     startProxy,
     command,
     add: (topic: string) => ask("add", topic),
-    /** Makes all that the journal holds an hour older: a request may be under way for six minutes. */
+    /** Ages every journal entry by an hour, so that no request is under way any more. */
     anHourLater: () =>
       postgres.sql(
         `update public.faceless_journal set line =

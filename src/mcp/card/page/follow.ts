@@ -7,10 +7,10 @@ import { callTool, type Failure, type Order, readJob } from "./host.ts";
 import type { Card } from "./state.ts";
 
 export const READ_MS = 3_000;
-/** So many misses take a quarter of an hour, since the time between them doubles. */
+/** This many misses take a quarter of an hour, since the time between them doubles. */
 const MAX_MISSES = 20;
 const MAX_DOUBLINGS = 4;
-/** From an order to its card, at most. */
+/** The longest time from an order to its card. */
 const OPENING_SECONDS = 10;
 
 /** What is known of the call; a result that comes in time names its job. */

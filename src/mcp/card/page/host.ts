@@ -55,7 +55,7 @@ export function connectHost(handlers: Readonly<Record<string, (params: Params) =
         });
         post({ id: lastId, method, params });
       }),
-    /** The name has no prefix: all notifications have the same. */
+    /** Takes the name without the prefix that all notifications share. */
     notify: (name: string, params: Params) => post({ method: `ui/notifications/${name}`, params }),
   };
 }

@@ -82,7 +82,7 @@ function showPublishing(card: Card, go: HTMLElement): void {
     const place = append(posts, "li", platforms.has(platform) ? "" : describePost(post));
     if (url !== undefined) offerToOpen(card, place, url, `Open on ${platformTitle(platform)}`);
   }
-  // A host may cut off the card's end, so it scrolls there. An armed button stays under the pointer.
+  // A host may cut off the end of the card, so the card scrolls there. An armed button must not move.
   if (publishText !== "" && armedAt === undefined) scrollTo(0, document.body.scrollHeight);
 }
 
