@@ -28,7 +28,7 @@ test("a fresh clone without settings makes a sandbox video, and prints it as one
   expect(ran.stderr).toMatch(/^Job \S+: The sample video was started: 20 s/);
 });
 
-test("a slow reader gets the whole output, one that stops early does no harm, and a full disk means exit code 1", async () => {
+test("a slow reader gets all output; a full disk means exit code 1, a reader that stops doesn't", async () => {
   const fields = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`f${index}`, index]));
   const videos = Array.from({ length: 100 }, () => ({ jobId: JOB_ID, status: "processing", ...fields }));
   const { env } = await callingComputer({ [VIDEOS]: { json: { videos } } });
@@ -91,7 +91,7 @@ test.runIf(hasTerminals)("a y typed before the question, without Enter, doesn't 
   expect(sent()).toEqual([0, 0]);
 });
 
-test("the next call doesn't repeat one that was killed or whose answer was lost", async () => {
+test("the next call doesn't repeat a call that was killed or whose answer was lost", async () => {
   const { call, callBuilt, rest, folder, sent } = await callingComputer({
     [GENERATE]: "hang",
     [PUBLISH]: "reset",

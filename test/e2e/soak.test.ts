@@ -7,7 +7,7 @@ import { soak } from "../fixtures/soak.ts";
 const HANG_MS = 120_000;
 
 test.each(["legacy", "modern"] as const)(
-  "finished calls and subscriptions keep no memory and no handle: %s client",
+  "finished calls and subscriptions leak no memory and no handle: %s client",
   async (protocol) => {
     const figures = await soak({ protocol, calls: 600, cycles: 60, jobs: 50, warmUp: 0.4 });
 

@@ -27,7 +27,7 @@ function table(duration: number): string {
   return `\uFEFF${rows.join("\r\n")}\r\n`;
 }
 
-test("twelve rows are put right, killed in the middle and run again: twelve videos, none twice, none of half a text", async () => {
+test("a corrected table that is killed midway and run again makes each video once", async () => {
   const { callBuilt, rest, start, sent, folder, topics } = await tableComputer();
   const file = join(temporaryFolder(), "videos.csv");
   const order = (onStart = {}) => callBuilt(["generate_video", "--csv", file, "--yes", "--wait"], onStart);

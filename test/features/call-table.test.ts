@@ -185,7 +185,7 @@ test("--wait counts the videos that are ready, and prints a line for each row", 
   expect([code, stderr.split("\n").slice(-3)]).toEqual([0, ["  3 of 4 ready", "  4 of 4 ready", ""]]);
 });
 
-test("run again, it orders only what is missing: a new row, and one whose render has failed", async () => {
+test("a second run orders only what is missing: a new row, and one whose render has failed", async () => {
   const { order, rest, topics } = await tableComputer();
   await order(table(...TOPICS.slice(0, 2)));
   const [first] = rowsOf(await order(table(...TOPICS.slice(0, 1)), ["--json"]));

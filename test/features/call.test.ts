@@ -275,7 +275,7 @@ test("Ctrl-C ends a call that waits for its arguments at a terminal", async () =
   expect((await ended).code).toBe(1);
 });
 
-test("what was typed up to the end of the input can't be followed by an answer, which call says", async () => {
+test("if stdin has ended with the arguments, call says that nobody can answer its question", async () => {
   const { start, sent } = await callingComputer({}, { FACELESS_CONFIRM_GENERATE: "on" });
   const { ended, written, stdin } = start(["generate_video", "-"], { answer: "y" });
   await until(() => written.stderr !== "");

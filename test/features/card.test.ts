@@ -120,7 +120,7 @@ test("the card may play from the service and from the hosts of known videos", as
     .toEqual([[service.url, "https://cdn.example", "https://cdn.example:8443", "https://clips.example"]]);
 });
 
-test("links can't widen the card's policy, neither by their content nor by their number", async () => {
+test("neither the content nor the number of links can widen the card's policy", async () => {
   const hosts = ["a;b.example", "*.example", "a,b.example", "'self'.example"];
   const links = ["data:video/mp4,x", "no link", ...hosts.map((host) => `https://${host}/f.mp4`)];
   const many = Array.from({ length: 30 }, (_, index) => `https://${index}.example/f.mp4`);

@@ -152,7 +152,7 @@ test("doctor says that a file is nested too deeply", async () => {
   ]);
 });
 
-test("doctor names an entry in a field that the client doesn't read", async () => {
+test("doctor reports an entry in a field that the client doesn't read", async () => {
   const { code, problems } = await doctorOn("vscode", {
     mcpServers: { "faceless-video": start(await account()) },
   });

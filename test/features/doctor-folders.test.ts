@@ -48,7 +48,7 @@ test.each<[string, string, number | undefined]>([
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("doctor finds a disk that gives back something else than was written", async () => {
+test("doctor detects a disk that returns something other than what was written", async () => {
   const folder = temporaryFolder();
   const file = await fs.open(import.meta.filename);
   const files: fs.FileHandle = Object.getPrototypeOf(file);

@@ -223,7 +223,7 @@ test("doctor reads files with a byte order mark, comments and trailing commas", 
   expect((await doctor("zed", home)).lines[0]).toBe("A video can be made.");
 });
 
-test("doctor doesn't say that a server which only reads can make a video", async () => {
+test("doctor doesn't say that a read-only server can make a video", async () => {
   const home = await homeWith(
     "cursor",
     servers(good((await service()).url), { args: [SERVER, "--read-only"] }),

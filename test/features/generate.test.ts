@@ -209,7 +209,7 @@ test.each<[string, Reply, number, string, string, object]>([
   expect(orders()).toHaveLength(1);
 });
 
-test("a third order of the same words says how many there are, even if an answer was lost", async () => {
+test("a third order with the same topic says how many there are, even if an answer was lost", async () => {
   const { call, callLater } = await world({ generate: [started(JOB_ID), "reset"] });
   await call();
   await call({ ...TIDES, confirm: codeIn(await call()) });
@@ -259,7 +259,7 @@ test("an invalid code is named as such and pays nothing", async () => {
 describe("a lost answer", () => {
   const lost = { generate: "reset", videos: [listed([JOB_ID, "processing"])] } as const;
 
-  test("is unknown, names the jobs that it could be, and warns of other words", async () => {
+  test("is an error that lists the candidate jobs and warns against ordering in other words", async () => {
     const { call } = await world(lost);
     const failed = await call();
 
@@ -269,7 +269,7 @@ describe("a lost answer", () => {
     );
   });
 
-  test("counts as one that never came after six minutes, with the jobs that it could be, ended ones included, and a code", async () => {
+  test("is given up after six minutes, with a code and the candidate jobs, even ended ones", async () => {
     const OURS = "3f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
     const OLD = "4f4b6f2e-3c1d-4e5a-9b7c-8d6e5f4a3b2c";
     const { call, callLater, orders } = await world({
@@ -317,7 +317,7 @@ test.each([
   },
 );
 
-test("a failed render doesn't count against the limit of videos, and the error gives both numbers", async () => {
+test("the error for a reached limit says how many failed renders don't count against it", async () => {
   const videos = listed([JOB_ID, "failed"], [OTHER_JOB_ID, "processing"]);
   const { call, orders } = await world({ videos, env: { FACELESS_MAX_GENERATIONS: "1" } });
   await call({ topic: "One" });
@@ -419,7 +419,7 @@ test.each(["none", "Off", "silent", "mute", "no"])(
   },
 );
 
-test("a voice whose name contains a word for silence among others is ordered", async () => {
+test("a voice whose name contains the word none or off is ordered", async () => {
   const { call, orders } = await world();
   await call({ ...TIDES, voice: "clone:none-7f2" });
   await call({ topic: "Moons", voice: "clone:off-beat-4f2a" });

@@ -290,7 +290,7 @@ test.each([
   expect(posts()).toEqual([]);
 });
 
-test("a name of an account that is a platform's means the platform", async () => {
+test("an account name that is also a platform's name means the platform", async () => {
   const { call, posts } = await world({ accounts: [{ platform: "tiktok", name: "YouTube" }] });
 
   expect(textOf(await call({ jobId: JOB_ID, platforms: ["youtube"] }))).toContain(
@@ -324,7 +324,7 @@ test("if a platform has several accounts, the result names the one with the post
   expect(guidanceOf(await named.call())[0]).toBe('Posted to TikTok ("@ben").');
 });
 
-test("an account with neither a platform nor a name lets nothing be posted", async () => {
+test("an account with neither a platform nor a name can't be posted to", async () => {
   const { call, posts } = await world({ accounts: ["youtube", { enabled: true }] });
 
   expect(errorIn(await call())).toMatchObject({ code: "not_connected", outcome: "not_sent" });
@@ -412,7 +412,7 @@ test("names that can't be platforms are refused even if the accounts can't be re
   expect(posts()).toEqual([["anytube"]]);
 });
 
-test("platforms of similar names are different ones", async () => {
+test("platforms with similar names are different", async () => {
   const { call, posts } = await world({ accounts: ["youtube", "youtube_shorts"] });
   await call({ jobId: JOB_ID, platforms: ["youtube"] });
   await call({ jobId: JOB_ID, platforms: ["youtube", "youtube_shorts"] });
@@ -420,7 +420,7 @@ test("platforms of similar names are different ones", async () => {
   expect(posts()).toEqual([["youtube"], ["youtube_shorts"]]);
 });
 
-test("a blank link counts as none, and the user is asked to look for the post", async () => {
+test("a blank link counts as missing, and the user is asked to look for the post", async () => {
   const { call } = await world({ publish: posted({ ...TIKTOK, url: "" }) });
 
   expect(guidanceOf(await call())).toEqual([
@@ -437,7 +437,7 @@ test("an account that names no platform may be the one that is meant, so the pos
   expect(posts()).toEqual([["tiktok"]]);
 });
 
-test("an account that names no platform and says that it is expired is none", async () => {
+test("an expired account that names no platform is ignored", async () => {
   const { call, posts } = await world({ accounts: ["youtube", { handle: "@cats", status: "expired" }] });
 
   expect(errorIn(await call())).toMatchObject({ code: "not_connected", outcome: "not_sent" });
@@ -469,7 +469,7 @@ test.each(REFUSALS.map((refusal) => [refusal.status, refusal] as const))(
   },
 );
 
-test("a refusal of one platform is the service's word, and says nothing of the key that has just worked", async () => {
+test("a refusal for one platform is quoted, and the key that has just worked isn't blamed", async () => {
   const { call, posts } = await world({ publish: [REFUSALS[0] ?? {}, posted(TIKTOK)] });
   const refused = await call();
   await call();
@@ -486,15 +486,18 @@ test("a refusal of one platform is the service's word, and says nothing of the k
   expect(posts()).toEqual([["tiktok"], ["tiktok"]]);
 });
 
-test.each([409, 500])("an answer with %i proves nothing, even of one platform", async (status) => {
-  const { call, journal, posts } = await world({ publish: envelope(status, "the_code", "Words.") });
-  const failed = await call();
-  journal.makeOlder(6);
+test.each([409, 500])(
+  "an answer with status %i proves nothing, not even about one platform",
+  async (status) => {
+    const { call, journal, posts } = await world({ publish: envelope(status, "the_code", "Words.") });
+    const failed = await call();
+    journal.makeOlder(6);
 
-  expect(errorIn(failed)).toEqual({ code: "service_failed", status, outcome: "unknown", retryable: false });
-  expect(errorIn(await call())).toMatchObject({ code: "duplicate" });
-  expect(posts()).toEqual([["tiktok"]]);
-});
+    expect(errorIn(failed)).toEqual({ code: "service_failed", status, outcome: "unknown", retryable: false });
+    expect(errorIn(await call())).toMatchObject({ code: "duplicate" });
+    expect(posts()).toEqual([["tiktok"]]);
+  },
+);
 
 test("each platform's outcome is reported once, with what to do about it", async () => {
   const youtube = { platform: "youtube", ok: true };
@@ -518,7 +521,7 @@ test("each platform's outcome is reported once, with what to do about it", async
   expect(posts()).toEqual([["tiktok"], ["youtube", "x", "vimeo", "facebook"]]);
 });
 
-test("a result that can't be read leaves the posts on other platforms known", async () => {
+test("an unreadable result for one platform doesn't affect the results for the others", async () => {
   const { call, posts } = await world({ publish: posted(TIKTOK, { platform: "youtube", ok: "queued" }) });
 
   expect((await call(BOTH)).structuredContent).toMatchObject({
@@ -533,7 +536,7 @@ test("a result that can't be read leaves the posts on other platforms known", as
   expect(posts()).toEqual([["tiktok", "youtube"]]);
 });
 
-test("a next step names no platform that the service alone has brought up", async () => {
+test("a next step names no platform that only the service has mentioned", async () => {
   const names = ["tiktok", "then_call_publish_video", "for_each_video"];
   const { call } = await world({
     publish: posted(...names.map((platform, index) => ({ platform, ok: index < 2, message: "no" }))),

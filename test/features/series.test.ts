@@ -99,7 +99,7 @@ test("a no to a repeat ends a series", async () => {
   expect(orders()).toBe(1);
 });
 
-test("a series ends when a client of another name calls", async () => {
+test("a series ends when a client with another name calls", async () => {
   const { order, beginSeries, orders } = await modern();
   await beginSeries();
 
@@ -232,7 +232,7 @@ test("a call that was cancelled while another one's question is open reports no 
   expect(methods).not.toContain("notifications/progress");
 });
 
-test("a no that comes after its call has ended ends a series, too", async () => {
+test("a no that comes after its call has ended also ends a series", async () => {
   const { env, orders } = await service();
   const late = lateAnswer();
   const questions: Question[] = [];

@@ -48,7 +48,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     }
   });
 
-  test("the sandbox calls a post pretended, and mentions no label", async () => {
+  test("the sandbox says that a post is pretended, and mentions no label", async () => {
     const client = await connect(FAST_SANDBOX);
     const jobId = await startVideo(client);
     await client.call("get_video_status", { jobId, waitSeconds: 50 });
@@ -59,7 +59,7 @@ describe.each(TEST_CLIENTS)("With %s", (_, connect) => {
     });
   });
 
-  test("on the sandbox nothing claims that it costs credits, posts or takes minutes", async () => {
+  test("in the sandbox no text claims to cost credits, to post or to take minutes", async () => {
     const client = await connect(FAST_SANDBOX);
     const first = await client.call("generate_video", { topic: "Why the sea is salty" });
     const { tools } = await client.raw.listTools();

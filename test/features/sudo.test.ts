@@ -48,7 +48,7 @@ test.runIf(process.getuid?.() === 0).each([
   expect(readdirSync(home, { recursive: true })).toEqual(before);
 });
 
-test.runIf(process.getuid?.() === 0)("root uses its own home as anybody does", async () => {
+test.runIf(process.getuid?.() === 0)("root can use its own home folder", async () => {
   const folder = join(temporaryFolder(), "a", "b");
   await openJournal(openPrivateFolder(folder)).journal.begin(VIDEO);
 
@@ -78,7 +78,7 @@ const SET_STATE_DIR =
   "set FACELESS_STATE_DIR to a folder that this server may write to (for a systemd service, StateDirectory= makes one)";
 
 test.each([["EACCES"], ["EPERM"], ["EROFS"], ["ENOENT"]])(
-  "a home folder in which a service may make nothing is no matter of rights: %s",
+  "if a service may not write to its home folder, the fix is another folder: %s",
   async (code) => {
     vi.spyOn(fs, "mkdir").mockRejectedValue(Object.assign(new Error("no"), { code }));
     onTestFinished(() => void vi.restoreAllMocks());
@@ -92,7 +92,7 @@ test.each([["EACCES"], ["EPERM"], ["EROFS"], ["ENOENT"]])(
   },
 );
 
-test("a home folder that a service can't look into is no matter of rights", async () => {
+test("if a service can't read its home folder, the fix is another folder", async () => {
   for (const method of ["stat", "readdir"] as const)
     vi.spyOn(fs, method).mockRejectedValue(Object.assign(new Error("no"), { code: "EACCES" }));
   onTestFinished(() => void vi.restoreAllMocks());
@@ -106,7 +106,7 @@ test("a home folder that a service can't look into is no matter of rights", asyn
   });
 });
 
-test("doctor says the same of a home folder that is a file", async () => {
+test("if the home folder is a file, doctor also names another folder as the fix", async () => {
   const { host } = computer();
 
   expect(await checkJournal(readConfig({}, NO_FLAGS, "/dev/null"), host)).toMatchObject({
@@ -115,7 +115,7 @@ test("doctor says the same of a home folder that is a file", async () => {
   });
 });
 
-test("a full disk is no matter of the folder", async () => {
+test("for a full disk the fix is not another folder", async () => {
   vi.spyOn(fs, "mkdir").mockRejectedValue(Object.assign(new Error("no"), { code: "ENOSPC" }));
   onTestFinished(() => void vi.restoreAllMocks());
   const folder = join(temporaryFolder(), "state");

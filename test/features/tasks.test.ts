@@ -70,7 +70,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
     });
   });
 
-  test("a client with tasks sees a failed render end as completed, with that status", async () => {
+  test("a failed render completes its task with a result that says failed", async () => {
     const { service, client } = await setUpStarting(connect);
     await client.call("generate_video", TIDES);
     service.become(JOB_ID, { status: "failed", videoUrls: [] });
@@ -208,7 +208,7 @@ describe.each(TASK_CLIENTS)("With %s", (_, connect) => {
     await expect(client.raw.readResource({ uri: JOB_URI })).rejects.toThrow(own);
   });
 
-  test("a client with tasks gets no tasks from a server that only reads", async () => {
+  test("a client with tasks gets no tasks from a read-only server", async () => {
     const service = await startingService();
     const client = await connect({ ...service.start, args: ["--read-only"] });
     const { tasks, extensions } = client.raw.getServerCapabilities() ?? {};

@@ -63,7 +63,7 @@ test.each<[string, () => Handler]>([
   expect(call?.json).toMatchObject({ params: { name: "list_connected_platforms", arguments: {} } });
 });
 
-test("of an MCP endpoint's answer only the first hundred items of each list are read", async () => {
+test("only the first hundred items of each list in an MCP endpoint's answer are read", async () => {
   const blocks = Array.from({ length: 100 }, () => ({ type: "text", text: "" }));
   const content = [...asText('["tiktok","youtube"]').content, ...blocks.slice(1), ...Array(1_000).fill(0)];
   const reply: Handler = ({ json }) => ({

@@ -114,7 +114,7 @@ test("never sends a POST that was cancelled while it was connecting", async () =
   expect(server.received.map((text) => text.slice(0, 4))).toEqual(["GET "]);
 });
 
-test("delays no request by TLS handshakes that hang", async () => {
+test("hanging TLS handshakes don't delay other requests", async () => {
   const server = await faultServer({
     secureContext: createSecureContext(CERTIFICATE),
     accepted: (_, connection) => (connection <= 40 ? "ignore" : undefined),

@@ -366,7 +366,7 @@ describe("a role that may create things in the schema", () => {
   };
   const calls = async () => (await database.query(CALLS)).rows;
 
-  test("gets none of its code run, neither by a paid request nor by a rehearsal", async () => {
+  test("can't get its code run by a paid request or a rehearsal", async () => {
     await plant(PLANTED);
     const { journal } = openJournal();
     for (const topic of ["first", "second"]) {
@@ -523,7 +523,7 @@ describe("a connection", () => {
     expect(proxy.clients.size).toBe(1);
   });
 
-  test("that is back records the outcome that could not be recorded without it", async () => {
+  test("that is restored records the outcome that could not be recorded without it", async () => {
     const proxy = await startTcpProxy(port);
     const { journal, warnings } = openJournal({ at: proxy.port });
     const { own } = await journal.begin(VIDEO);

@@ -181,7 +181,7 @@ test("the rate limit pauses every call after a 429, and the error says how long"
   expect(rest.lines()).toEqual([STATUS]);
 });
 
-test("a cancellation of a GET ends it immediately", async () => {
+test("cancelling a GET ends it immediately", async () => {
   const cancel = new AbortController();
   const { service, rest } = await bridge({ [STATUS]: () => (cancel.abort(), "hang") });
 
@@ -194,7 +194,7 @@ test("a cancellation of a GET ends it immediately", async () => {
   await until(() => rest.connections() === 0);
 });
 
-test("a cancellation of a POST that was sent is too late: it is completed", async () => {
+test("cancelling a POST after it was sent doesn't stop it", async () => {
   const cancel = new AbortController();
   const { service } = await bridge({
     [GENERATE]: async () => {
@@ -211,7 +211,7 @@ test("a cancellation of a POST that was sent is too late: it is completed", asyn
   });
 });
 
-test("a cancellation of a POST that waits for the rate limiter prevents it", async () => {
+test("cancelling a POST that waits for the rate limiter prevents it", async () => {
   const cancel = new AbortController();
   const clock = jumpingClock();
   const after = () => (clock.advance(60_000), queueMicrotask(() => cancel.abort()), () => {});
@@ -225,7 +225,7 @@ test("a cancellation of a POST that waits for the rate limiter prevents it", asy
   expect(rest.lines()).toEqual([STATUS]);
 });
 
-test("a cancellation between two attempts of a GET ends it", async () => {
+test("cancelling a GET between two attempts ends it", async () => {
   const cancel = new AbortController();
   const { signal } = cancel;
   const scripts: Scripts = { [STATUS]: busy({ "retry-after": "8" }) };

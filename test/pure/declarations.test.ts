@@ -33,7 +33,7 @@ test.each(TOOLS.map((tool) => [tool.name, tool] as const))(
   },
 );
 
-test("the tools that spend and publish say so, and one starts a job", () => {
+test("generate_video alone spends and starts a job, and publish_video alone publishes", () => {
   const effects = TOOLS.flatMap(({ name, effect, startsJob = false }) =>
     effect === "reads" && !startsJob ? [] : [[name, effect, startsJob]],
   );
@@ -43,7 +43,7 @@ test("the tools that spend and publish say so, and one starts a job", () => {
   ]);
 });
 
-test("for a client that can ask, one description differs: it says who asks the user before an order", async () => {
+test("for a client that can ask, only generate_video's description differs", async () => {
   const listed = await Promise.all(
     [{}, ASKING].map(async (start) => (await (await connectModern(start)).raw.listTools()).tools),
   );

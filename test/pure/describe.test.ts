@@ -79,7 +79,7 @@ test("every video is described with what to do next", async () => {
   await expect(texts.join("\n")).toMatchFileSnapshot("../contract/descriptions.txt");
 });
 
-test("a post of unknown outcome is forgotten once a newer one on that platform is known", () => {
+test("a post with an unknown outcome is dropped once a newer post's outcome is known", () => {
   const url = "https://t.example/1";
   const repeated = recordOf(READY, { posts: [lost("tiktok"), post("tiktok", url)] });
 
@@ -119,7 +119,7 @@ test("only a video that has ended is described with its arguments and posts", ()
   });
 });
 
-test("text that others wrote into the journal hides and reorders nothing, and leads only to the web", () => {
+test("text that others wrote into the journal is shown without unsafe characters or links", () => {
   const strange = "a\u202Eb\u001B[2J";
   const urls = [
     "javascript:alert(1)",

@@ -89,7 +89,7 @@ test("a running job still guards its order after any number of failed ones on th
   expect(computer.orders).toHaveLength(12);
 });
 
-test("the answer says how many videos of the same words were ordered", async () => {
+test("the answer says how many videos with the same topic were ordered", async () => {
   const computer = await afterFirst();
   const first = await computer.process().generate(TIDES);
   const plans: OrderPlan[] = [];
@@ -102,7 +102,7 @@ test("the answer says how many videos of the same words were ordered", async () 
   expect(await computer.process().generate(TIDES)).toMatchObject({ jobId: "job-2", count: 2, ageMs: 0 });
 });
 
-test("renders that failed don't count among the videos of the same words", async () => {
+test("failed renders don't count among the videos with the same topic", async () => {
   const computer = await afterFirst();
   computer.statuses.set("job-1", "failed");
   computer.pass(MINUTE_MS);
@@ -270,7 +270,7 @@ test("a question about an order doesn't call it a repeat after a refund", async 
   expect(computer.orders).toHaveLength(2);
 });
 
-test("a refused order names no job that it could have started", async () => {
+test("the error for a refused order names no candidate jobs", async () => {
   const computer = new Computer();
   computer.onGenerate = fails("rejected");
 

@@ -39,14 +39,19 @@ test("the help of a command shows that command alone", () => {
 `);
 });
 
-test.each([80, 40])("texts are broken at their words in %i columns, under their own column", (columns) => {
-  const narrow = helpText(undefined, columns);
+test.each([80, 40])(
+  "in %i columns, texts are wrapped between words and aligned under their own column",
+  (columns) => {
+    const narrow = helpText(undefined, columns);
 
-  // A single word may be longer.
-  expect(narrow.split("\n").filter((line) => line.length > columns && line.trim().includes(" "))).toEqual([]);
-  expect(onOneLine(narrow)).toBe(onOneLine(helpText()));
-  expect(wrap("ok    key   the service accepts it", 24)).toEqual([
-    "ok    key   the service",
-    "            accepts it",
-  ]);
-});
+    // A single word may be longer.
+    expect(narrow.split("\n").filter((line) => line.length > columns && line.trim().includes(" "))).toEqual(
+      [],
+    );
+    expect(onOneLine(narrow)).toBe(onOneLine(helpText()));
+    expect(wrap("ok    key   the service accepts it", 24)).toEqual([
+      "ok    key   the service",
+      "            accepts it",
+    ]);
+  },
+);

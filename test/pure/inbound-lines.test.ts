@@ -114,7 +114,7 @@ test.each<[string, string, readonly unknown[]]>([
 });
 
 test.each(['"tides"', "[1]", "5"])(
-  "arguments that are no object are refused in plain words: %s",
+  "arguments that are not an object are refused in plain words: %s",
   async (args) => {
     const error = { code: -32602, message: "The arguments must be one JSON object." };
 
@@ -145,7 +145,7 @@ test.each([
   },
 );
 
-test("what is no message costs nothing but itself", async () => {
+test("a line that is not a message affects no other line", async () => {
   const noise = ["tides", "{", "7", "null", '{"a":1}', ""];
   const { text, refused } = await readText(...noise.map((line) => `${line}\n`), `\uFEFF${call("{}")}\n`);
 

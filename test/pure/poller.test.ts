@@ -63,14 +63,17 @@ test("a job is not polled just after a user has read it, however often it is fol
   expect(world.requests()).toEqual(["0 a user", "10 a"]);
 });
 
-test.each([-7_200_000, 1_800_000])("a jump of the system clock by %d ms changes nothing", async (byMs) => {
-  const { world } = followed(["a"]);
-  await world.until(15);
-  world.clock.set(byMs);
-  await world.until(35);
+test.each([-7_200_000, 1_800_000])(
+  "a jump of the system clock by %d ms doesn't affect polling",
+  async (byMs) => {
+    const { world } = followed(["a"]);
+    await world.until(15);
+    world.clock.set(byMs);
+    await world.until(35);
 
-  expect(world.requests()).toEqual(["10 a", "20 a", "30 a"]);
-});
+    expect(world.requests()).toEqual(["10 a", "20 a", "30 a"]);
+  },
+);
 
 describe("Several jobs", () => {
   test("that are due within two seconds share one request for the list", async () => {
@@ -118,7 +121,7 @@ describe("Several jobs", () => {
     expect(world.changes).toEqual(["10 a completed"]);
   });
 
-  test("notify their finished clips within 40 s, though the list has none", async () => {
+  test("are announced clip by clip within 40 s, though the list shows no clips", async () => {
     const { world } = followed(["a", "b", "c"]);
     for (const jobId of ["a", "b", "c"]) world.change(jobId, { videoUrls: [CLIP] });
     await world.until(40);
@@ -126,7 +129,7 @@ describe("Several jobs", () => {
     expect(world.changes).toEqual(["30 a processing", "30 b processing", "30 c processing"]);
   });
 
-  test("all end even at a slow pace and with half of them missing in the list", async () => {
+  test("all end even at a slow pace and with half of them missing from the list", async () => {
     const world = new PolledWorld();
     const [fresh, old] = [ids("new", 40), ids("old", 40)];
     world.found(...fresh, ...old);

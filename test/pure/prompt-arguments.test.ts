@@ -62,7 +62,7 @@ test.each(PROMPTS)("an argument that is optional counts as absent if it is blank
   expect(write(prompt.name, blank)).toEqual(write(prompt.name));
 });
 
-test("an argument that is an essay is cut between characters", () => {
+test("an argument as long as an essay is cut between characters", () => {
   const text = textOf("write_video_topic", { subject: "🐙".repeat(MAX_TEXT_CHARS * 2) });
 
   expect(text).toContain(`"${"🐙".repeat(MAX_TEXT_CHARS - 1)}…"`);

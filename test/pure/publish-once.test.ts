@@ -82,7 +82,7 @@ test("the journal keeps of the service's answer what the guard and a history nee
   expect(JSON.stringify(await journal.entries())).not.toMatch(/views|posted|words/);
 });
 
-test("a platform that failed is the only one that is sent again", async () => {
+test("only a platform that failed is posted to again", async () => {
   const computer = new Computer();
   computer.onPublish = async () => ({ results: [TIKTOK, { platform: "youtube", ok: false }] });
   await computer.process().publish(["tiktok", "youtube"]);
@@ -135,7 +135,7 @@ test("the results come in the order in which the platforms were named, posted ea
   expect(results.map(({ platform }) => platform)).toEqual(["youtube", "tiktok", "x"]);
 });
 
-test("a code for posts of unknown outcome leaves out a platform that has the video", async () => {
+test("a code for posts with unknown outcomes leaves out a platform that has the video", async () => {
   const computer = await afterLost();
   computer.pass(MINUTE_MS);
   computer.onPublish = fails("unknown");
@@ -163,7 +163,7 @@ test("a platform with an unknown outcome holds the whole call back, and the text
   });
 });
 
-test("the outcome is not known of a platform that the service's answer does not mention", async () => {
+test("a platform that the service's answer does not mention has an unknown outcome", async () => {
   const computer = new Computer();
   computer.onPublish = async () => ({ results: [TIKTOK], note: "partial" });
   expect(await computer.process().publish(["tiktok", "x"])).toMatchObject({
@@ -191,7 +191,7 @@ test("a platform with an unknown outcome stays unknown after a confirmed attempt
   expect(computer.posts).toHaveLength(3);
 });
 
-test("the outcome is not known of a platform whose confirmed repeat got no answer", async () => {
+test("a platform whose confirmed repeat got no answer has an unknown outcome", async () => {
   const computer = await afterFirst();
   const { code } = await computer.process().publish(["tiktok"]);
   computer.onPublish = fails("unknown");

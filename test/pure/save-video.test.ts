@@ -120,7 +120,7 @@ test("a save fails if another program holds the file for ten seconds", async () 
   expect({ attempts, seconds: seconds() }).toEqual({ attempts: [0], seconds: 10 });
 });
 
-test("a list of saved files that another program holds fails nothing else", async () => {
+test("a list of saved files that another program holds makes nothing else fail", async () => {
   vi.spyOn(promises, "appendFile").mockRejectedValue(Object.assign(new Error("held"), { code: "EBUSY" }));
   onTestFinished(() => void vi.restoreAllMocks());
   const { folder, warnings, end } = setUp(() => undefined);

@@ -78,7 +78,7 @@ test.each([
   expect(describeAge(ms)).toBe(told);
 });
 
-test("a sentence has words for a model and words for a person, and values are never read as such", () => {
+test("a sentence differs for a model and a person, and brackets in its values are kept", () => {
   const names = "[a|b] ${c}";
 
   expect(say`[Tell the user to look|Look] for it on ${names}, if [they|you] ${say`[want|like]`} it.`).toEqual(

@@ -328,7 +328,7 @@ test("an error about 50,000 unknown arguments is short", async () => {
   expect(message.length).toBeLessThan(700);
 });
 
-test("an argument that is nested 100,000 levels deep is refused with its beginning", async () => {
+test("the error for an argument nested 100,000 levels deep quotes only its beginning", async () => {
   const topic: unknown = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
   const { message } = await errorOf(createHarness(generateVideo).call({ topic: { topic } }));
 

@@ -148,7 +148,7 @@ describe.skipIf(BROWSER === undefined)("following", () => {
     }
   });
 
-  test("where the host strips the words for a person, the card shows none of those for the model", async () => {
+  test("if the host strips the words for a person, the card shows none for the model", async () => {
     const { chat } = await openScripted({ [GENERATE]: "hang up" }, { stripsResults: true });
     const card = await chat.generate(TOPIC);
 

@@ -104,7 +104,7 @@ describe.skipIf(BROWSER === undefined)("late results", () => {
     },
   );
 
-  test("while the user is asked, the card lists the videos ever more seldom and shows none of them", async () => {
+  test("while the user is asked, the card lists the videos less and less often, showing none", async () => {
     let agree = () => {};
     const agreed = new Promise<void>((resolve) => {
       agree = resolve;

@@ -62,7 +62,7 @@ const cases = PROGRAMS.flatMap(([client, program]) => {
   return Object.entries(faults).map(([fault, change]) => [fault, client, program, change] as const);
 });
 
-test.each(cases)("doctor says of %s in the file of %s what that does", async (_, client, program, change) => {
+test.each(cases)("doctor says what %s in the file of %s causes", async (_, client, program, change) => {
   const home = temporaryFolder();
   const project = join(home, "project");
   await mkdir(project);

@@ -31,7 +31,7 @@ test("Gemini CLI accepts the extension", async () => {
   });
 });
 
-test("Claude Code installs the plugin with its skill, server and settings, and starts npx outside of the project", async () => {
+test("Claude Code installs the plugin completely and starts npx outside the project", async () => {
   const claude = await client("@anthropic-ai/claude-code", "claude");
   await claude("plugin", "marketplace", "add", ROOT);
   const installed = await claude("plugin", "install", "faceless-video@faceless-video");
@@ -47,7 +47,7 @@ test("Claude Code installs the plugin with its skill, server and settings, and s
   ]);
 });
 
-test("Gemini CLI installs the extension with its skill, server and settings, and starts npx in its folder", async () => {
+test("Gemini CLI installs the extension completely and starts npx in its folder", async () => {
   const gemini = await client("@google/gemini-cli", "gemini", async (home) => {
     await mkdir(join(home, ".gemini"));
     const trusted = { [PLUGIN]: "TRUST_FOLDER", [home]: "TRUST_FOLDER" };

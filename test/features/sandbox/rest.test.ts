@@ -126,7 +126,7 @@ const jobsOf = async (sandbox: TestSandbox) => {
   return z.object({ videos: z.array(z.looseObject({ topic: z.string() })) }).parse(body).videos;
 };
 
-test("an order with the Idempotency-Key of an earlier one gets that one's answer, and no other job", async () => {
+test("an order that repeats an Idempotency-Key gets the earlier answer and starts no job", async () => {
   const sandbox = await testSandbox();
   const first = await order(sandbox, "Tides", '"one"');
 
@@ -139,7 +139,7 @@ test("an order with the Idempotency-Key of an earlier one gets that one's answer
   expect(await jobsOf(sandbox)).toHaveLength(3);
 });
 
-test("a post with the Idempotency-Key of an earlier one gets that one's answer", async () => {
+test("a post that repeats an earlier Idempotency-Key gets the earlier answer", async () => {
   const sandbox = await testSandbox({ renderSeconds: 0 });
   const body = { jobId: await sandbox.generate(), platforms: ["tiktok"] };
   const headers = { "Idempotency-Key": '"one"' };
@@ -153,7 +153,7 @@ test("a post with the Idempotency-Key of an earlier one gets that one's answer",
   expect((await sandbox.post("/api/v1/publish", other, { headers })).status).toBe(422);
 });
 
-test("an Idempotency-Key that comes with another order is refused", async () => {
+test("an Idempotency-Key that was used for a different order is refused", async () => {
   const sandbox = await testSandbox();
   await order(sandbox, "Tides", '"one"');
 
@@ -170,7 +170,7 @@ test("the Idempotency-Key of a refused order can be used again", async () => {
   expect((await order(sandbox, "Tides", '"one"')).status).toBe(201);
 });
 
-test("pages skip and repeat no job of the same millisecond", async () => {
+test("paging neither skips nor repeats jobs of the same millisecond", async () => {
   const sandbox = await testSandbox();
   const created: string[] = [];
   for (let i = 0; i < 6; i++) created.push(await sandbox.generate());

@@ -64,7 +64,7 @@ test("the end of a render is signed and delivered", async () => {
   });
 });
 
-test("a failed delivery is repeated unchanged five times, ever later", async () => {
+test("a failed delivery is repeated unchanged five times, after longer and longer pauses", async () => {
   const { sandbox, deliveries, attempts, attempt } = await deliveringSandbox([
     { status: 500 },
     { status: 404 },
