@@ -35,7 +35,7 @@ function fail(): Promise<never> {
   return Promise.reject(new TypeError("A fault in the code."));
 }
 
-/** A client of a server whose service client fails with a fault of its own. */
+/** A client of a server whose service client throws an unexpected error. */
 async function clientOfFaultyServer(): Promise<Client> {
   const config = readConfig(ENV, { sandbox: false, readOnly: false, noPublish: false }, "/home/user");
   const service = new FaultyClient({ connect: fail, clock: systemClock, random: Math.random });

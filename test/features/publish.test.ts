@@ -814,7 +814,7 @@ function clockOfMinutes() {
       return () => void timers.delete(action);
     },
   };
-  /** Runs the timers that are due within so many minutes. */
+  /** Runs the timers that are due within this many minutes. */
   const pass = (minutes: number) =>
     timers.forEach((delayMs, action) => delayMs <= minutes * 60_000 && timers.delete(action) && action());
   return { clock, pass };

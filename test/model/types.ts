@@ -74,7 +74,7 @@ export interface CarriedOut extends Omit<Sent, "seen"> {
 /** A request that a call is about to send, or has sent a moment ago. */
 export interface Ask extends Omit<Sent, "confirmed"> {
   readonly kind: "ask";
-  /** Confirms it. */
+  /** The code that confirms the request. */
   readonly code: string | undefined;
 }
 
@@ -140,7 +140,7 @@ export interface Answer {
 export interface ProcessState {
   readonly program: Program;
   readonly pending: readonly Operation[];
-  /** Those that have not ended. */
+  /** The calls that have not ended. */
   readonly calls: readonly Call[];
   /** Lines in the order in which they were read, and those that it has written and not read. */
   readonly read: readonly Line[];
@@ -168,7 +168,7 @@ export class Call {
   isLate = false;
   /** The entries of the same request that it last decided by, with their outcomes. */
   decidedBy: readonly string[] = [];
-  /** The same when the user agreed. */
+  /** The entries of the same request when the user agreed, with their outcomes. */
   agreedTo: readonly string[] | undefined;
   /** The outcomes of the entries at its read of the journal, as long as it needs them. */
   seen: readonly string[] = [];
@@ -200,7 +200,7 @@ export interface Next {
 
 export interface Scenario {
   readonly name: string;
-  /** By the process that makes them. All calls of a process run at once. */
+  /** The calls by the process that makes them. All calls of a process run concurrently. */
   readonly calls: Readonly<Record<string, readonly Run[]>>;
   readonly maxGenerations?: number;
   /** The processes whose calls wait for as long as an answer may come. */
@@ -210,7 +210,7 @@ export interface Scenario {
 }
 
 export interface State extends Surroundings {
-  /** By name. Undefined once it has crashed or has nothing left to do. */
+  /** The processes by name; undefined once one has crashed or has nothing left to do. */
   readonly processes: Readonly<Record<string, ProcessState | undefined>>;
   readonly faultsLeft: number;
   readonly carriedOut: readonly CarriedOut[];

@@ -17,7 +17,7 @@ function measure(value: unknown, level = 0): Record<"items" | "levels" | "values
   };
 }
 
-/** A valid JSON text of about so many characters that is wide, deep, or both. */
+/** A valid JSON text of about this many characters that is wide, deep, or both. */
 function hostileJson(size: number, random: () => number): string {
   const open: string[] = [];
   const choices = [random(), random(), random()] as const; // how often it opens, closes and names a value

@@ -77,7 +77,7 @@ async function play(folder: string, agent: string | undefined, from: number, to:
   /* eslint-disable no-await-in-loop -- one situation after the other */
   for (const { situation, place, account, forms, close } of opened) {
     if (agent !== undefined) await run(agent, readFileSync(join(place, "task.md"), "utf8"));
-    // Whoever plays it without a command writes that file.
+    // Without a command, the player writes that file.
     else while (!existsSync(join(place, "answer.md"))) await sleep(500);
     const fault = faultOf(situation, account.charges(), forms());
     const lines = readLog(place);

@@ -42,9 +42,9 @@ export interface Situation {
   readonly listed?: readonly string[];
   /** True if the list leaves out topics, as a documented one does. */
   readonly isUntitled?: boolean;
-  /** One pays for a second of video. Default: as many as are needed. */
+  /** The credits of the account; one pays for a second of video. Default: enough. */
   readonly credits?: number;
-  /** From now on the user talks in a new chat, which has shown nothing before. */
+  /** True if the user then talks in a new, empty chat. */
   readonly isNewChat?: boolean;
   /** The client can ask its user, and this is what the user does with each form. Default: it can't ask. */
   readonly form?: "closes it" | "says yes" | "says yes to all" | "says yes, then no";
@@ -54,7 +54,7 @@ export interface Situation {
   readonly accounts?: readonly (Readonly<Record<string, unknown>> & { readonly platform: string })[];
   /** Arguments that the client adds to each call by itself. */
   readonly strays?: Readonly<Record<string, unknown>>;
-  /** The agent's schemas are strict: it fills in every argument of each call. */
+  /** True if the agent's schemas are strict: it fills in every argument of each call. */
   readonly isStrict?: boolean;
   readonly fault?: Fault;
   readonly accepts?: (orders: readonly Charge[], posts: readonly Charge[]) => boolean;

@@ -1,4 +1,4 @@
-// npm run bench: compares the built server with a minimal one of the SDK, and its launch with others', and
+// npm run bench: compares the built server with a minimal SDK server, and its launch with others', and
 // writes tables to docs/PERFORMANCE.md. Fails if a goal is missed in any of three runs. Wants a quiet machine, for the
 // clock's figures more than for the processor's. `-- --beside DIR` prints how this build compares to the one in DIR.
 
@@ -25,7 +25,7 @@ interface Run {
   readonly bare: readonly [number, number];
 }
 
-/** The goal is the limit of the ratio. None for what is only shown for comparison. */
+/** The goal is the limit of the ratio; absent for what is only shown for comparison. */
 type Figure = readonly [
   name: string,
   of: (run: Run, base: number) => Comparison,
@@ -34,7 +34,7 @@ type Figure = readonly [
 ];
 
 const RUNS = 3;
-/** The most of the time of an entry with npx that an installed one may take. */
+/** The largest share of an npx entry's launch time that an installed entry may take. */
 const INSTALLED_SHARE = 0.25;
 const SDK_SERVER = fileURLToPath(new URL("sdk-server.ts", import.meta.url));
 const newerNode = await nodeProgram("24");
@@ -125,7 +125,7 @@ const MEMORY: readonly Figure[] = [
 let allMet = true;
 const folder = makeFolder();
 try {
-  // As ours is, but for what our build leaves out of the SDK, of zod and of undici.
+  // Bundled like ours, but with the parts of the SDK, zod and undici that our build leaves out.
   await build({
     input: { server: SDK_SERVER },
     platform: "node",

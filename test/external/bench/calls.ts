@@ -1,4 +1,4 @@
-// Measures get_video_status through the built server and through a minimal one of the SDK.
+// Measures get_video_status through the built server and through a minimal SDK server.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

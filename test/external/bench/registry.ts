@@ -1,4 +1,4 @@
-// A registry of npm on this computer: our package as it would be published, everything else as the real one
+// An npm registry on this computer: our package as it would be published, everything else as the real one
 // has it, asked for once. The measurements then depend on no network.
 
 import { createServer } from "node:http";

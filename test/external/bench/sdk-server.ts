@@ -1,4 +1,4 @@
-// A minimal server of the SDK: five tools, each of which sends its request and returns what came. Like ours, it
+// A minimal SDK server: five tools, each of which sends its request and returns the answer. Like ours, it
 // loads its HTTP client with the first call.
 
 import { McpServer } from "@modelcontextprotocol/server";

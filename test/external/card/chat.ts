@@ -45,9 +45,9 @@ export interface ChatStart extends ChatOptions {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly viewport?: { readonly width: number; readonly height: number };
-  /** Pixels of a picture for each of the page. */
+  /** Picture pixels per page pixel. */
   readonly pixelRatio?: number;
-  /** The browser's time stands still until the test moves it. */
+  /** True if the browser's clock stands still until the test moves it. */
   readonly stopsTime?: boolean;
   /** The user agrees to an order once this resolves. */
   readonly agreed?: Promise<void>;
@@ -91,7 +91,7 @@ export function useChats() {
   return { open, openScripted, openSandbox };
 }
 
-/** The caller closes it. */
+/** Makes a chat, which the caller closes. */
 export async function openChat({ browser, args = [], env = {}, ...start }: ChatStart) {
   const {
     viewport = { width: 720, height: 900 },
@@ -172,7 +172,7 @@ export async function openChat({ browser, args = [], env = {}, ...start }: ChatS
       await inChat("generate")(values, options);
       return page.frameLocator("iframe >> nth=-1");
     },
-    /** Moves the stopped time by so many seconds, and lets the page send what is due. */
+    /** Moves the stopped clock by this many seconds and lets the page send what is due. */
     async pass(seconds: number) {
       for (let second = 0; second < seconds; second += 4) {
         await page.clock.runFor(4_000);

@@ -36,15 +36,15 @@ export interface Application {
   readonly mode: string;
   readonly npmPackage: keyof typeof VERSIONS;
   readonly executable: string;
-  /** Its name for `config`. */
+  /** The application's name for `config`. */
   readonly client: ClientName;
-  /** How long a render takes, where it has to take longer than the client waits. */
+  /** How long a render takes, if it must take longer than the client waits. */
   readonly renderSeconds?: string;
   /** The entry of `config CLIENT --sandbox`, for a client whose key can't be given here. */
   readonly inSandbox?: true;
   /** False: the user has allowed nothing, so that a run that orders or posts nothing is as it should be. */
   readonly isAllowed?: false;
-  /** Writes its settings, and returns how it is started with the job. */
+  /** Writes the application's settings, and returns how it is started with the job. */
   prepare(given: Given): Promise<Launched>;
   /** Does the job as a user would, if it is not enough to start it. */
   use?(start: Start, given: Given, signal: AbortSignal): Promise<Seen | undefined>;
@@ -104,7 +104,7 @@ wire_api = "responses"
   return { args: [] };
 };
 
-/** As docs/CLIENTS.md says it for scripts. */
+/** As docs/CLIENTS.md describes it for scripts. */
 const APPROVED_TOOLS = ["generate_video", "publish_video"].flatMap((tool) => [
   "-c",
   `mcp_servers.${SERVER}.tools.${tool}.approval_mode="approve"`,

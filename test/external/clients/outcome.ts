@@ -19,7 +19,7 @@ export interface Seen {
   readonly approved: readonly string[];
   /** What it showed of the progress while it waited. */
   readonly progress: string | undefined;
-  /** The key arrived in a session, and the next one's in the next. */
+  /** True if the first session's key arrived in it; the same for the second session. */
   readonly keys: readonly [boolean, boolean];
 }
 

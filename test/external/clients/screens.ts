@@ -4,9 +4,9 @@
 import type { Screen } from "./terminal.ts";
 
 export interface Screens {
-  /** It takes a message. */
+  /** Shown when the client takes a message. */
   readonly ready: RegExp;
-  /** What leaves it, typed where it takes a message. */
+  /** The text that quits the client, typed where it takes a message. */
   readonly leave: readonly string[];
   readonly screens: readonly Screen[];
 }

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { run } from "../../fixtures/run.ts";
 import type { Start } from "./processes.ts";
 
-/** So wide that few lines are broken. */
+/** Wide enough that few lines are broken. */
 const SIZE = ["-x", "180", "-y", "60"];
 const LOOK_MS = 150;
 const READ_MS = 1_500;

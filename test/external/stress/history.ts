@@ -31,12 +31,12 @@ const OPEN_ORDERS = 48;
 const JUMP_MS = 7 * 60_000;
 const CALLS_PER_JUMP = 150;
 const MAX_JUMPS = 150;
-/** One call of so many is made by a client that asks its user. */
+/** The share of calls that are made by a client that asks its user. */
 const ASKED_SHARE = 0.15;
-/** One call of so many is made by two servers at once. */
+/** The share of calls that are made to two servers at once. */
 const TWIN_SHARE = 0.2;
 const ERAS = ["legacy", "modern"] as const;
-/** A late answer comes when its call was given up. */
+/** A late answer comes after its call was given up. */
 const LATE_MS = 2 * PATIENCE_MS;
 const RENDER_MS = 3_000;
 const WAIT_SECONDS = 4;
@@ -157,7 +157,7 @@ function isRefused(answer: Called, platform: string | undefined): boolean {
   );
 }
 
-/** A process of `call`, which is killed after so long if that is set. */
+/** A process of `call`, killed after this time if it is set. */
 function runCall(
   env: Readonly<Record<string, string>>,
   args: object,

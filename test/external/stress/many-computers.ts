@@ -15,7 +15,7 @@ import { type Handler, startScriptedService } from "../../fixtures/scripted-serv
 import { createServer as createProcess, type Server } from "./server.ts";
 
 const PROCESSES = 12;
-/** The service and the servers answer within so many milliseconds, and processes are killed within them. */
+/** The milliseconds within which the service and servers answer, and within which processes are killed. */
 const MAX_DELAY_MS = 60;
 /** A request whose sender was killed may stay unknown: calls that wait for it are given up. */
 const PATIENCE_MS = 3_000;
@@ -132,7 +132,7 @@ export async function manyComputers(rounds: number, seed: number) {
   const tally = { once: 0, none: 0, killed: 0, answered: 0 };
   const violations: string[] = [];
 
-  /** All call at once. Returns the job that those who got an answer were told. */
+  /** Has all processes call at once. Returns the job named in the answers that came. */
   const round = async (what: string, name: string, args: Record<string, unknown>) => {
     const victims = random() < 0.5 ? [] : servers.flatMap((_, index) => (random() < 0.3 ? [index] : []));
     const patienceMs = victims.length === 0 ? CALL_MS : PATIENCE_MS;

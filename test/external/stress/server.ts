@@ -10,7 +10,7 @@ const HANG_MS = 60_000;
 
 export type Server = ReturnType<typeof createServer>;
 
-/** `before` stands before the built file, as what starts it or as arguments of Node. It starts with `connect`. */
+/** `before`: a launcher or Node arguments, put before the built file. The process starts with `connect`. */
 export function createServer(before: readonly string[], env: Readonly<Record<string, string>>) {
   const [command, ...args] = [...before, BUILT_FILE];
   const transport = new StdioClientTransport({

@@ -127,7 +127,7 @@ export function openTools({ baseUrl, proxies = {}, deadlineMs, keepsJournal = tr
     status: (jobId: string) => call(getVideoStatus, { jobId }),
     list: (limit?: number) => call(listVideos, limit === undefined ? {} : { limit }),
     platforms: () => call(listConnectedPlatforms, {}),
-    /** Those in the journal, the oldest first. */
+    /** The outcomes in the journal, the oldest first. */
     outcomes() {
       const lines = journal().split("\n").filter(Boolean);
       const entries = lines.map((line) => entrySchema.parse(JSON.parse(line)));

@@ -54,7 +54,7 @@ export class Workbench {
     await clickAway(this.#allowButton());
   }
 
-  /** Answers this server's question before the order. A file gets its picture. */
+  /** Answers this server's question before the order. Saves its picture if a file is named. */
   async agreeToOrder(picture?: string): Promise<void> {
     const question = this.#page.getByRole("region", { name: /^Chat question/ });
     const yes = question.getByRole("option").filter({ hasText: /(?:Make|Pay for) this video/ });
@@ -139,7 +139,7 @@ export class Workbench {
   }
 }
 
-/** Does this, and again after some time, until that is shown. */
+/** Repeats the action until the element is shown. */
 export async function until(shown: Locator, act: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + HANG_MS;
   for (;;) {
