@@ -54,7 +54,7 @@ export async function runCall(argv: readonly string[], host: Host): Promise<numb
     const print = (to: TerminalUi) => to.print(redact(textFor("person", text)));
     if (isJson) out.printJson(value, redact);
     else print(textUi);
-    const errno = await out.writeError();
+    const errno = await out.lastWriteError();
     // A reader of a list may stop early.
     const isLost = errno !== undefined && (errno !== "EPIPE" || call?.tool.effect !== "reads");
     if (isLost) ui.print(`The result can't be written to stdout (${errno}):`);

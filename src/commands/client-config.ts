@@ -30,7 +30,7 @@ import {
   launch,
   type LaunchOptions,
   SERVER,
-  setKeyLine,
+  keyLine,
 } from "./server-entry.ts";
 import { TerminalUi } from "./terminal-ui.ts";
 
@@ -189,7 +189,7 @@ function stepsForKey({ format, onWindows, host: { env } }: Plan): readonly Step[
         "Run this line and paste your key, which isn't shown. It sets the key in this terminal alone:",
         `start ${title} from here, or set it in your shell's startup file.`,
       );
-  return [{ text: `${source} ${how}`, command: setKeyLine(env["SHELL"], onWindows) }];
+  return [{ text: `${source} ${how}`, command: keyLine(env["SHELL"], onWindows) }];
 }
 
 function remarksOn({ format, entry: { isInstalled, env } }: Plan): readonly string[] {

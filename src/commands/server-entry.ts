@@ -64,7 +64,7 @@ export function commandOf(words: string, { files, isOnNpm }: Pick<Host, "files" 
  * The line that asks for the key and sets it in the shell with this path, so that the key stands in no command.
  * PowerShell also keeps it for the programs that start later.
  */
-export function setKeyLine(shell: string | undefined, onWindows: boolean): string {
+export function keyLine(shell: string | undefined, onWindows: boolean): string {
   if (onWindows)
     return '$env:FACELESS_API_KEY = Read-Host "API key"; setx FACELESS_API_KEY $env:FACELESS_API_KEY';
   if (/\bpwsh$/.test(shell ?? "")) return '$env:FACELESS_API_KEY = Read-Host "API key"';

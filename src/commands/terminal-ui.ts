@@ -48,7 +48,7 @@ export class TerminalUi {
   }
 
   /** The system's code if the last lines could not be written. */
-  writeError(): Promise<string | undefined> {
+  lastWriteError(): Promise<string | undefined> {
     return this.#written;
   }
 

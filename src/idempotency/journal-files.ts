@@ -27,7 +27,7 @@ const SET_STATE_DIR =
 const COMPARED_BYTES = 256;
 
 /** How far a file was read. */
-interface Progress {
+interface ReadPosition {
   readonly version: string;
   /** Bytes and lines up to the end of the last whole line. */
   readonly length: number;
@@ -41,7 +41,7 @@ export class JournalFiles implements JournalStore {
   readonly #folder: PrivateFolder;
   readonly #clock: Pick<Clock, "now" | "after">;
   /** By the files' names. */
-  readonly #progress = new Map<string, Progress>();
+  readonly #positions = new Map<string, ReadPosition>();
   /** Files that are older than the days to keep, as of the last read. */
   #outdated: readonly string[] = [];
 
@@ -83,7 +83,7 @@ export class JournalFiles implements JournalStore {
       const version = files.get(name);
       if (dayOf(name) < firstDay) continue;
       if (version === undefined || name.startsWith(".")) throw this.#elsewhere(name);
-      if (this.#progress.get(name)?.version !== version) await this.#read(name, version, onLine);
+      if (this.#positions.get(name)?.version !== version) await this.#read(name, version, onLine);
     }
     // A file under another name may be the user's.
     this.#outdated = names.filter((name) => dayOf(name) < firstDay && OWN_NAME.test(name));
@@ -92,7 +92,7 @@ export class JournalFiles implements JournalStore {
   async #read(name: string, version: string, onLine: OnLine): Promise<void> {
     const path = join(this.place, name);
     const bytesFrom = (from: number) => this.#inTime("read", path, this.#folder.read(name, from));
-    const read = this.#progress.get(name) ?? { length: 0, lines: 0, tail: Buffer.alloc(0) };
+    const read = this.#positions.get(name) ?? { length: 0, lines: 0, tail: Buffer.alloc(0) };
     const { tail } = read;
     let [start, known, lines] = [read.length - tail.length, tail.length, read.lines];
     let bytes = await bytesFrom(start);
@@ -116,7 +116,7 @@ export class JournalFiles implements JournalStore {
     }
     const end = bytes.lastIndexOf("\n") + 1;
     const last = bytes.subarray(Math.max(0, end - COMPARED_BYTES), end);
-    this.#progress.set(name, { version, length: start + end, lines: lines - 1, tail: Buffer.from(last) });
+    this.#positions.set(name, { version, length: start + end, lines: lines - 1, tail: Buffer.from(last) });
   }
 
   #elsewhere(name: string): JournalError {

@@ -94,7 +94,7 @@ export interface JournalOptions {
   readonly randomId?: (() => string) | undefined;
   /** Removes the key from a line. */
   readonly redact: (line: string) => string;
-  /** An outcome could not be written yet, and this process alone knows it. */
+  /** Called when an outcome could not be written yet, so that this process alone knows it. */
   readonly onUnwritable: (error: unknown) => void;
 }
 

@@ -39,7 +39,7 @@ export interface Published {
 }
 
 /** Checks a post and asks the user. Throws unless it may be sent; resolves to the time that the user took. */
-export type Prepare = (plan: PublicationPlan) => Promise<{ readonly userMs: number }>;
+export type PreparePost = (plan: PublicationPlan) => Promise<{ readonly userMs: number }>;
 
 export interface PublishOnceOptions {
   readonly service: Pick<Service, "publish">;
@@ -59,7 +59,7 @@ export class PublishOnce {
   /** Posts a video where it isn't yet. Throws BridgeErrors, and what `prepare` throws. */
   async run(
     { jobId, platforms }: PublishRequest,
-    prepare: Prepare,
+    prepare: PreparePost,
     { signal, client, confirm }: CallerOptions = {},
   ): Promise<Published> {
     const { guard, journal, service } = this.#options;

@@ -10,7 +10,7 @@ import type { Application } from "./application.ts";
 import type { ConnectedClient } from "./connected-client.ts";
 import { invalidParams } from "./results.ts";
 
-/** The protocol's limit. */
+/** The protocol's limit of suggestions. */
 const MAX_VALUES = 100;
 /** Clients complete with every keystroke. */
 const FRESH_MS = 10_000;

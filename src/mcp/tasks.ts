@@ -23,7 +23,7 @@ import { invalidParams, readError, successResult } from "./results.ts";
 import { TASKS_EXTENSION } from "./server.ts";
 import { valueAt } from "../value-at.ts";
 
-/** A task, without what each protocol has other names for. */
+/** The fields of a task that have the same names in both protocols. */
 type Task = Readonly<
   Record<"taskId" | "statusMessage" | "createdAt" | "lastUpdatedAt", string> & {
     status: "working" | "completed" | "cancelled";

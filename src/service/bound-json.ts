@@ -11,7 +11,7 @@ const MAX_VALUES = 100_000;
  * those that are nested too deep. Changes no text that is within the bounds, and no other text to JSON.
  */
 export function boundJson(text: string, maxItems: number): string {
-  // An item has two characters at least, and readers leave out what is too deep for themselves.
+  // An item has at least two characters, and readers drop what is nested too deep by themselves.
   if (text.length < 2 * maxItems) return text;
   const kept: string[] = [];
   const counts: number[] = []; // of the items in each list and object that is open, but for the last one

@@ -29,7 +29,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
  * whatever its case and accents; else undefined. "klingonese" and "xx" are well-formed, but name no language.
  */
 export function languageCode(text: string): string | undefined {
-  // No code or name is as long, and Intl takes seconds for thousands of subtags.
+  // No code or name is this long, and Intl takes seconds for thousands of subtags.
   if (text.length > MAX_CHARS) return undefined;
   try {
     const [code = ""] = Intl.getCanonicalLocales(text.trim().replaceAll("_", "-"));

@@ -105,7 +105,7 @@ export class RateLimiter {
   }
 }
 
-/** Retry-After in milliseconds: seconds, a date or a time. `nowMs` is since the epoch. */
+/** Reads Retry-After (seconds, a date or a time) as milliseconds. `nowMs` is since the epoch. */
 export function readRetryAfterMs(headers: ResponseHeaders, nowMs: number): number | undefined {
   const value = headers["retry-after"];
   const count = readNumber(value);

@@ -41,9 +41,8 @@ export function readWords(text: string): Word[] {
   return tokens.flatMap((token, index) => {
     if (PUNCTUATION.test(token)) return [];
     const isLatin = LATIN.test(token);
-    const next = tokens[index + 1] ?? "";
-    const beginsSentence =
-      PUNCTUATION.test(tokens[index - 1] ?? "\n") && LETTER.test(next) && !CAPITAL.test(next);
+    const [before = "\n", next = ""] = [tokens[index - 1], tokens[index + 1]];
+    const beginsSentence = PUNCTUATION.test(before) && LETTER.test(next) && !CAPITAL.test(next);
     return [{ text: token, isLatin, isName: hasNames && isLatin && CAPITAL.test(token) && !beginsSentence }];
   });
 }

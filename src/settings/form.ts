@@ -1,4 +1,4 @@
-// The names of settings on the bundle's settings page. Its users know them by these, and no variables. Pure.
+// The names of settings on the bundle's settings page. Its users know these names, not the variables. Pure.
 
 /** By variable, in the order of the page. */
 export const FORM_TITLES: Readonly<Record<string, string>> = {

@@ -11,7 +11,7 @@ import { capitalized, quote } from "../../text.ts";
 import { valueAt } from "../../value-at.ts";
 import { type ClientFormat, filesOf, FORMATS, type Permission } from "../client-formats.ts";
 import type { Host } from "../host.ts";
-import { commandOf, EXAMPLE_KEY, isOutsideProjects, SERVER, setKeyLine } from "../server-entry.ts";
+import { commandOf, EXAMPLE_KEY, isOutsideProjects, SERVER, keyLine } from "../server-entry.ts";
 import { type Check, fail, pass, skip, warn } from "./check.ts";
 import { type ClientFile, readClientFile } from "./client-file.ts";
 import { KEY, type Settings, settingsOf } from "./environment.ts";
@@ -218,7 +218,7 @@ function judgeEntry(
     return isShell && filled.state === "left" ? { text: word, names: [], state: "known" } : filled;
   });
   const variables = readVariables(data[envField], data, format, host.env);
-  const setKey = setKeyLine(host.env["SHELL"], host.platform === "win32");
+  const setKey = keyLine(host.env["SHELL"], host.platform === "win32");
   for (const [variable, filled] of variables)
     checks.push(...judgeValue(variable, suffix, filled, format, setKey));
   const known = variables.filter(([, { state }]) => state === "known");

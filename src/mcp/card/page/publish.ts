@@ -49,7 +49,7 @@ export function disarm(card: Card): void {
 }
 
 export function loadAccounts(card: Card): Promise<void> {
-  return runBusy(card, "", async () => {
+  return runWhileBusy(card, "", async () => {
     const { platforms = [], summary = "" } = await callTool(card.host, "list_connected_platforms");
     card.accounts = platforms;
     return platforms.length > 0 ? "" : summary;
@@ -61,7 +61,7 @@ async function publish(card: Card): Promise<void> {
   const { host, id, can, chosen } = card;
   card.outcomes = [];
   const question = hasFlag("asks") ? " If your app asks, answer there." : "";
-  await runBusy(card, `Publishing…${question}`, async () => {
+  await runWhileBusy(card, `Publishing…${question}`, async () => {
     const call = callTool(host, "publish_video", { jobId: id, platforms: [...chosen] });
     const answer: Answer = await call.catch(({ message: summary, outcome }: Failure) => ({
       summary,
@@ -81,7 +81,7 @@ async function publish(card: Card): Promise<void> {
 }
 
 /** Runs `action` with the button disabled, and shows the text that it returns. */
-async function runBusy(card: Card, text: string, action: () => Promise<string>): Promise<void> {
+async function runWhileBusy(card: Card, text: string, action: () => Promise<string>): Promise<void> {
   card.isBusy = true;
   card.publishText = text;
   card.show();
