@@ -106,7 +106,7 @@ test("the sandbox needs no home folder", async () => {
 });
 
 test.each(["history", "config cursor", "doctor --client cursor"])(
-  "%s without a home folder says what to set, and no stack trace",
+  "%s without a home folder says what to set, without a stack trace",
   async (words) => {
     const { code, stdout, stderr } = await run(
       SERVER_NODE,

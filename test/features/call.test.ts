@@ -469,7 +469,7 @@ test.each<[string, string[], string, string | undefined, RegExp, number]>([
   expect(stderr).toMatch(shown);
 });
 
-test("call asks before an order that looks like a mistake, even with off, and needs --yes without a terminal", async () => {
+test("without a terminal, an order that looks like a mistake needs --yes in any setting", async () => {
   const { call, sent } = await callingComputer({ [GENERATE]: STARTED });
   const order = ["generate_video", "--topic", TOPIC, "--voice", "german"];
   const { stderr } = await call(order);

@@ -262,7 +262,7 @@ test.each<[ClientName, string, string]>([
   },
 );
 
-test("doctor sends no variable of this terminal but this server's, and says which it did not read", async () => {
+test("doctor sends none of the terminal's other variables, and says which it did not read", async () => {
   const { url, requests } = await scriptedService({ [VIDEOS]: { json: { videos: [] } } });
   const entry = start({
     FACELESS_API_KEY: "${GITHUB_TOKEN}",

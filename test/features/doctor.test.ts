@@ -13,7 +13,7 @@ import { filesOf, FORMATS } from "../../src/commands/client-formats.ts";
 import { runDoctor } from "../../src/commands/doctor.ts";
 import { hijackRisk } from "../../src/commands/doctor/client-entry.ts";
 import { startEntry } from "../../src/commands/doctor/start.ts";
-import { launch, setKeyLine } from "../../src/commands/server-entry.ts";
+import { launch, keyLine } from "../../src/commands/server-entry.ts";
 import { CANARY } from "../fixtures/canary.ts";
 import { VIDEOS } from "../fixtures/constants.ts";
 import { temporaryFolder } from "../fixtures/folder.ts";
@@ -67,7 +67,7 @@ test.each(CLIENTS.filter((client) => client !== "other"))(
 
     const told =
       isInTerminal === true
-        ? `fail FACELESS_API_KEY Start ${title} from a shell that sets FACELESS_API_KEY, or write the value itself into the entry. This line asks for the key and sets it: ${setKeyLine(undefined, false)} (${title} takes it from FACELESS_API_KEY of the shell that starts it. This shell doesn't set that: started from here, ${title} has none)`
+        ? `fail FACELESS_API_KEY Start ${title} from a shell that sets FACELESS_API_KEY, or write the value itself into the entry. This line asks for the key and sets it: ${keyLine(undefined, false)} (${title} takes it from FACELESS_API_KEY of the shell that starts it. This shell doesn't set that: started from here, ${title} has none)`
         : `skip FACELESS_API_KEY To check the value itself, set FACELESS_API_KEY and FACELESS_BASE_URL in this terminal, and run doctor without --client. (only ${title} knows its value)`;
     const problems = printed.includes("fl_example") ? [] : [told];
     expect(problemsIn(lines)).toEqual(problems);
@@ -428,7 +428,7 @@ test.each(ASKING)(
   },
 );
 
-test("doctor doesn't say who asks before what the entry doesn't offer", async () => {
+test("if the entry offers no publishing, doctor doesn't say who asks before a post", async () => {
   const home = await homeWith(
     "codex",
     stringify({ mcp_servers: entry(good((await service()).url), { args: [SERVER, "--no-publish"] }) }),

@@ -49,7 +49,7 @@ test("the copy starts by a path that stays the same when another version takes i
   expect((await stat(app)).mode & 0o777).toBe(0o700);
 });
 
-test("the same version again changes nothing, and a damaged copy is replaced while servers start from it", async () => {
+test("a copy is replaced only if it is damaged, even while servers start from it", async () => {
   const { app, install, start, versions } = await computer();
   await install();
   await install();

@@ -186,7 +186,7 @@ test("--installed names the user's own Node.js from any project, even if the hom
   expect([exitCode, load("cursor", entry).command]).toEqual([0, node]);
 });
 
-test("no command that config prints holds a key, and each also works if an entry exists", async () => {
+test("the command that config prints replaces an existing entry, and holds no key", async () => {
   const lines = await Promise.all(
     CLIENTS.map(async (client) => {
       const { said } = await config([client]);

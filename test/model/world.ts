@@ -107,7 +107,7 @@ export class World {
     return [...steps, ...ends, ...(canFail ? this.#faults(state) : [])];
   }
 
-  /** Checks, when nothing can happen any more, that all processes are over and can call again a while later. */
+  /** Checks, once nothing more can happen, that all calls have ended and can be made again a while later. */
   async violationAtEnd(state: State): Promise<Violation | undefined> {
     if (aliveIn(state).length > 0) return { law: "A call never ends.", steps: [] };
     for (const program of this.#later)

@@ -93,7 +93,7 @@ test("no part of the key is shown even if a page's title or text is cut within i
   expect(JSON.stringify([get, post])).not.toContain(KEY.slice(0, 4));
 });
 
-test("an answer with 200 and the service's error keeps its code and words, and is unknown for a POST", async () => {
+test("the service's error in an answer with status 200 leaves the outcome of a POST unknown", async () => {
   const { get, post } = await failures(envelope(200, "out_of_credits", "None left."));
 
   const said = { code: "bad_answer", outcome: "unknown", serviceMessage: { message: "None left." } };

@@ -244,7 +244,7 @@ test("the sandbox's key is a problem at an address away from this computer", () 
   expect(readConfig(settings("http://127.0.0.1:8080"), FLAGS, "/home/ann").problems).toEqual([]);
 });
 
-test("a database for a journal that another setting switches off is a problem", () => {
+test("naming a database while FACELESS_STATE_DIR is off is a problem", () => {
   const env = { FACELESS_STATE_DIR: "off", FACELESS_JOURNAL_URL: "postgres://u:canary@db.test/x" };
   expect(problemOf(env)).toEqual({
     variable: "FACELESS_JOURNAL_URL",

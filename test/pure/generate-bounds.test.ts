@@ -28,7 +28,7 @@ test("the limit of videos in 24 hours counts what all processes have or may have
   expect(computer.orders).toHaveLength(3);
 });
 
-test("the limit of videos in 24 hours lets the same video's job through, and the next video a day later", async () => {
+test("the limit of videos in 24 hours refuses only new videos, and only for a day", async () => {
   const computer = new Computer();
   await computer.process().generate(TIDES);
   const limited = computer.process({ maxGenerations: 1 });

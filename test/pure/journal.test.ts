@@ -170,7 +170,7 @@ test.each([
   expect(await topics(open(folder))).toEqual(["first", "second"]);
 });
 
-test("a folder that the user has set and that is missing is an error, and is not made", async () => {
+test("if the folder that the user has set is missing, that is an error and it is not made", async () => {
   const folder = join(temporaryFolder(), "not mounted");
   const { journal } = openJournal(openPrivateFolder(folder, { mayMake: false }));
 
@@ -386,7 +386,7 @@ test("the next read continues to the new end of a file that grew during the last
   expect(await topics(journal)).toEqual(["first", "second"]);
 });
 
-test("a line that a full disk cuts off is an error, and is written whole before the next one", async () => {
+test("a line that a full disk cut off is written whole before the next one", async () => {
   const { folder, journal } = newJournal();
   const { own } = await journal.begin(withTopic("first"));
   await fakeFiles((file) => {

@@ -181,7 +181,7 @@ describe("A hint", () => {
     expect(world.requests()).toEqual(["60 a", "62 a"]);
   });
 
-  test("about a job that nobody follows, or of anything else, sends nothing", async () => {
+  test("about a job that isn't followed, or about anything else, sends nothing", async () => {
     const world = new PolledWorld();
     world.start("a");
     for (const name of ["a", "constructor", ""]) world.poller.hint(name);

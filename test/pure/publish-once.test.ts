@@ -153,7 +153,7 @@ test("a code for posts with unknown outcomes leaves out a platform that has the 
   expect(sentTo(computer).at(-1)).toEqual(["tiktok", "youtube"]);
 });
 
-test("a platform with an unknown outcome holds the whole call back, and the text says how to post to the others", async () => {
+test("a platform with an unknown outcome holds back the call, with a way to post to others", async () => {
   const computer = await afterLost();
 
   expect(await errorOf(computer.process().publish(["youtube", "tiktok"]))).toMatchObject({
@@ -235,7 +235,7 @@ test("a post that stays under way is an error without a code, even for a call th
   expect(computer.posts).toHaveLength(2);
 });
 
-test("the code posts a second time, once", async () => {
+test("a code allows one repeat of a post, however often it is used", async () => {
   const computer = await afterFirst();
   const { code: confirm } = await computer.process().publish(["tiktok"]);
   await Promise.allSettled([

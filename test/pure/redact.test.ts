@@ -29,7 +29,7 @@ test.each([
   expect(createRedact(String.raw`p"w\d'ö`)(`(${written})`)).toBe("([redacted])");
 });
 
-test("redacts the longest spelling if another one is its beginning", () => {
+test("redacts the longest spelling if a shorter one is its prefix", () => {
   expect(createRedact("fl_abc%")("fl_abc% fl_abc%25 fl_abc%x")).toBe("[redacted] [redacted] [redacted]x");
 });
 

@@ -119,7 +119,7 @@ test.each<[object, string, "wish" | "mistake"]>([
   expect(computer.orders).toEqual([]);
 });
 
-test("several mistakes are named together, and the user is asked only if one is a wish", async () => {
+test("the user is asked about mistakes in a call only if one of them is a wish", async () => {
   const { call } = createHarness(generateVideo);
   const mistakes = await errorOf(call({ topic: "Tides", duration: "long", confirm: true }));
   const withWish = await errorOf(call({ topic: "Tides", duration: "long", style: "noir" }));

@@ -51,7 +51,7 @@ export interface ChatStart extends ChatOptions {
   readonly stopsTime?: boolean;
   /** The user agrees to an order once this resolves. */
   readonly agreed?: Promise<void>;
-  /** How the user answers any other question, once they do. */
+  /** How the user answers any question but the one before an order. */
   readonly answer?: (question: string) => Promise<"yes" | "no"> | "yes" | "no";
 }
 

@@ -272,7 +272,7 @@ export const APPLICATIONS: readonly Application[] = [
     mode: "chat",
     client: "vscode",
     inSandbox: true,
-    // The card has to show clips meanwhile.
+    // The render must take long enough for the card to show clips.
     renderSeconds: "40",
     prepare: prepareVscode,
     use: useVscode,

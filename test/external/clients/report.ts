@@ -30,7 +30,7 @@ export function isGood({ first, unasked, isAllowed }: Row): boolean {
   return published && told && calls <= MAX_CALLS;
 }
 
-/** True if the model was told where the user reads what to do, and not which setting would do it. */
+/** True if the model was referred to the document for the user, and not told the setting itself. */
 function isReferred({ lastShown }: Outcome): boolean {
   return lastShown.includes("docs/ERRORS.md") && !lastShown.includes("FACELESS_CONFIRM");
 }

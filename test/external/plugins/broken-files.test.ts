@@ -13,7 +13,7 @@ import { run } from "../../fixtures/run.ts";
 
 interface Program {
   readonly npmPackage: keyof typeof VERSIONS;
-  /** Its command that lists the servers. */
+  /** The client's command that lists its servers. */
   readonly list: readonly [string, ...string[]];
 }
 
