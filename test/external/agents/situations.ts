@@ -456,9 +456,9 @@ export const SITUATIONS: readonly Situation[] = [
   },
   {
     name: "a Hindi text in Latin letters",
+    // The voice may misread them, which the user doesn't know yet.
     conversation: `User: Make a 20-second video with just this text, every word as it is, the credits are fine:\n${CHAI}`,
-    paid: 1,
-    accepts: ([order]) => String(order?.request["language"]).startsWith("hi"),
+    paid: 0,
   },
   {
     name: "an English text for Germany",
@@ -489,10 +489,10 @@ export const SITUATIONS: readonly Situation[] = [
   },
   {
     name: "a script with labels",
-    conversation: `User: Make a 20-second video of this script, the credits are fine. Nobody should hear the labels, of course:\nScene 1 (0:00-0:07)\nNARRATOR: A fox steals one sock a night.\nScene 2 (0:07-0:20)\nNARRATOR: On the ninth night it brings one back. #fox #nature`,
+    conversation: `User: Make a 10-second video of this script, the credits are fine. Nobody should hear the labels, of course:\nScene 1 (0:00-0:05)\nNARRATOR: A fox steals one sock a night.\nScene 2 (0:05-0:10)\nNARRATOR: On the ninth night it brings one back. #fox #nature`,
     paid: 1,
     accepts: ([order]) =>
-      !/narrator|scene|0:07|#fox/i.test(String(order?.request["topic"]).replace(/\[[^\]]*\]/g, " ")),
+      !/narrator|scene|0:0|#fox/i.test(String(order?.request["topic"]).replace(/\[[^\]]*\]/g, " ")),
   },
   {
     name: "half a post",
