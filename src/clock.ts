@@ -61,11 +61,11 @@ export function inTime<Result>(
 
 const MAX_PER_TURN = 1_000;
 
-/** Gives the values of a long list, and other work its turn now and then. */
-export async function* inTurns<Value>(values: readonly Value[]): AsyncGenerator<Value> {
-  for (const [index, value] of values.entries()) {
-    if (index % MAX_PER_TURN === MAX_PER_TURN - 1) await new Promise((resolve) => setImmediate(resolve));
-    yield value;
+/** Gives the values of a long list part by part, and other work its turn between them. */
+export async function* inTurns<Value>(values: readonly Value[]): AsyncGenerator<readonly Value[]> {
+  for (let from = 0; from < values.length; from += MAX_PER_TURN) {
+    if (from > 0) await new Promise((resolve) => setImmediate(resolve));
+    yield values.slice(from, from + MAX_PER_TURN);
   }
 }
 

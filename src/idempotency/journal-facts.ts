@@ -34,14 +34,15 @@ export async function jobHistories(
   entries: readonly JournalEntry[],
 ): Promise<ReadonlyMap<string, Readonly<JobHistory>>> {
   const histories = new Map<string, JobHistory>();
-  for await (const entry of inTurns(entries)) {
-    const { jobId } = entry;
-    if (jobId === undefined) continue;
-    const history = histories.get(jobId) ?? { posts: [] };
-    histories.set(jobId, history);
-    if (entry.operation === "generate") history.order ??= entry;
-    else history.posts.push(...postsOf(entry));
-  }
+  for await (const part of inTurns(entries))
+    for (const entry of part) {
+      const { jobId } = entry;
+      if (jobId === undefined) continue;
+      const history = histories.get(jobId) ?? { posts: [] };
+      histories.set(jobId, history);
+      if (entry.operation === "generate") history.order ??= entry;
+      else history.posts.push(...postsOf(entry));
+    }
   return histories;
 }
 

@@ -108,12 +108,13 @@ export class JournalFiles implements JournalStore {
     // Some programs leave an empty file under another name in place of one whose content they keep elsewhere.
     if (!isOwn && known === 0 && text.trim() === "") throw this.#elsewhere(name);
     // A last line without a line break counts if its entry is complete, and is read again next time.
-    for await (const line of inTurns(text.split("\n"))) {
-      lines += 1;
-      if (onLine(line, path)) continue;
-      const fix = isOwn ? REMOVE_LINE : IF_FOREIGN_FILE + REMOVE_LINE;
-      throw new JournalError("read", path, `line ${lines} is not an entry`, fix);
-    }
+    for await (const part of inTurns(text.split("\n")))
+      for (const line of part) {
+        lines += 1;
+        if (onLine(line, path)) continue;
+        const fix = isOwn ? REMOVE_LINE : IF_FOREIGN_FILE + REMOVE_LINE;
+        throw new JournalError("read", path, `line ${lines} is not an entry`, fix);
+      }
     const end = bytes.lastIndexOf("\n") + 1;
     const last = bytes.subarray(Math.max(0, end - COMPARED_BYTES), end);
     this.#positions.set(name, { version, length: start + end, lines: lines - 1, tail: Buffer.from(last) });
