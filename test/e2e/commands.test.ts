@@ -80,7 +80,8 @@ test.each(
   const home = temporaryFolder();
 
   const ran = await run(SERVER_NODE, ["--import", preload, BUILT_FILE, ...command.split(" ")], {
-    env: { HOME: home },
+    // The demo keeps its folder.
+    env: { HOME: home, TMPDIR: home },
   });
 
   expect(ran).toMatchObject({
