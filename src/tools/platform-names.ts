@@ -49,7 +49,7 @@ export function nameError(
     names.every(isPlatformId) ? "not_connected" : "invalid_input",
     inSentences(...distinct(faults.map(([problem]) => problem))),
     connected === undefined
-      ? say`Use the ids that ${toolOrCommand("list_connected_platforms")} gives, such as tiktok.`
+      ? say`Use only those ids from ${toolOrCommand("list_connected_platforms")} that [the user means|you mean].`
       : inSentences(...distinct(faults.flatMap(([, ...advice]) => advice))),
     { failsAgain: true },
   );

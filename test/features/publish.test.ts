@@ -403,7 +403,7 @@ test("names that can't be platforms are refused even if the accounts can't be re
 
   expect(errorIn(refused)).toEqual({ code: "invalid_input", outcome: "not_sent", retryable: false });
   expect(textOf(refused)).toBe(
-    "platforms: \"everywhere\" can't be a platform's id. platforms: \"both\" can't be a platform's id. This call published nothing. The same call would fail again. Use the ids that list_connected_platforms gives, such as tiktok.",
+    "platforms: \"everywhere\" can't be a platform's id. platforms: \"both\" can't be a platform's id. This call published nothing. The same call would fail again. Use only those ids from list_connected_platforms that the user means.",
   );
   expect(textOf(await call({ jobId: JOB_ID, platforms: ["Instagram Reels"] }))).toMatch(
     /^Nothing is posted to "instagram reels": a platform is named by its id\./,
