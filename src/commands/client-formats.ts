@@ -234,7 +234,7 @@ export const FORMATS: Readonly<Record<ClientName, ClientFormat>> = {
     fills: { ofShell: IN_BRACES_OR_BARE },
     isInTerminal: true,
     note: inSentences(
-      "Gemini CLI starts servers in folders that you trust only.",
+      "Gemini CLI starts servers only in folders that you trust.",
       "If it asks about the folder, answer that you trust it; /permissions asks again.",
     ),
     obeysCwd: true,
